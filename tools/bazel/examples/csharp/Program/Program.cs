@@ -1,0 +1,5 @@
+using System;
+using System.Linq;
+using Example;
+
+Console.WriteLine(Numbers.Sum(args.Select(int.Parse).ToArray()));

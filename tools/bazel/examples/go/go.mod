@@ -1,0 +1,3 @@
+module example.test/example
+
+go 1.23

@@ -1,0 +1,77 @@
+"""Libraries that Debian installs as sources or headers: GoogleTest, Highway, RapidJSON."""
+
+load(":find.bzl", "INCOMPATIBLE")
+
+_GOOGLETEST = """
+package(default_visibility = ["//visibility:public"])
+
+cc_library(
+    name = "gtest",
+    testonly = True,
+    srcs = glob(
+        ["googletest/src/*.cc", "googletest/src/*.h", "googlemock/src/*.cc"],
+        exclude = ["googletest/src/gtest-all.cc", "googletest/src/gtest_main.cc", "googlemock/src/gmock-all.cc", "googlemock/src/gmock_main.cc"],
+        allow_empty = True,
+    ),
+    hdrs = glob(["googletest/include/**/*.h", "googlemock/include/**/*.h"], allow_empty = True),
+    copts = ["-w", "-Iexternal/{name}/googletest", "-Iexternal/{name}/googlemock"],
+    includes = ["googletest/include", "googlemock/include"],
+    linkopts = ["-lpthread"],
+    target_compatible_with = {compatible},
+)
+
+cc_library(
+    name = "gtest_main",
+    testonly = True,
+    srcs = glob(["googlemock/src/gmock_main.cc"], allow_empty = True),
+    copts = ["-w"],
+    target_compatible_with = {compatible},
+    deps = [":gtest"],
+)
+"""
+
+def _googletest_impl(ctx):
+    root = ctx.path("/usr/src/googletest")
+    if root.exists:
+        for part in ["googletest", "googlemock"]:
+            ctx.symlink(root.get_child(part), part)
+    else:
+        # buildifier: disable=print
+        print("C++ tests are left out: GoogleTest's sources are needed; tools/setup installs Debian's googletest")
+    ctx.file("BUILD.bazel", _GOOGLETEST.format(
+        name = ctx.name,
+        compatible = repr([] if root.exists else INCOMPATIBLE),
+    ))
+
+local_googletest = repository_rule(
+    implementation = _googletest_impl,
+    configure = True,
+    local = True,
+)
+
+# The compiler finds /usr/include by itself: what a target depends on here says that it needs the package, and is
+# incompatible without it.
+_LIBRARIES = {
+    "highway": ("/usr/include/hwy/highway.h", "libhwy-dev"),
+    "nlohmann_json": ("/usr/include/nlohmann/json.hpp", "nlohmann-json3-dev"),
+    "rapidjson": ("/usr/include/rapidjson/reader.h", "rapidjson-dev"),
+}
+
+def _headers_impl(ctx):
+    lines = ['package(default_visibility = ["//visibility:public"])', ""]
+    for name, (header, package) in _LIBRARIES.items():
+        found = ctx.path(header).exists
+        lines.append("cc_library(name = {}, target_compatible_with = {})".format(
+            repr(name),
+            repr([] if found else INCOMPATIBLE),
+        ))
+        if not found:
+            # buildifier: disable=print
+            print("What uses {} is left out: tools/setup installs Debian's {}".format(name, package))
+    ctx.file("BUILD.bazel", "\n".join(lines) + "\n")
+
+local_headers = repository_rule(
+    implementation = _headers_impl,
+    configure = True,
+    local = True,
+)
