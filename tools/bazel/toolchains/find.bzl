@@ -1,7 +1,8 @@
 """What the repository rules of this folder share: finding a tool, and what to write when there is none."""
 
-# A target with this list as target_compatible_with is skipped, never broken.
-INCOMPATIBLE = ["@platforms//:incompatible"]
+# A target with this list as target_compatible_with is skipped, never broken. (Debian's Bazel has no
+# @platforms//:incompatible.) In full, since the repositories use it, too.
+INCOMPATIBLE = [str(Label("//tools/bazel:incompatible"))]
 
 def environment(ctx, name):
     """Value of an environment variable, or None when it is unset or empty."""
