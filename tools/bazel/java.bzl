@@ -178,6 +178,10 @@ _java_binary = rule(
 
 _java_test = rule(implementation = _java_test_impl, attrs = _RUN_ATTRS, test = True)
 
+def _tags(kwargs):
+    """needs_newer_jdk: its absence leaves a part out, not the language (tools/test reads it)."""
+    return ["lang_java"] + (["needs_newer_jdk"] if kwargs.get("jdk") == "newer" else [])
+
 def _compatible(kwargs):
     newer = kwargs.get("jdk") == "newer"
     return (NEWER_COMPATIBLE if newer else COMPATIBLE) + kwargs.pop("target_compatible_with", [])
@@ -185,14 +189,14 @@ def _compatible(kwargs):
 def java_library(name, tags = [], **kwargs):
     """A jar."""
     compatible = _compatible(kwargs)
-    _java_library(name = name, tags = tags + ["lang_java"], target_compatible_with = compatible, **kwargs)
+    _java_library(name = name, tags = tags + _tags(kwargs), target_compatible_with = compatible, **kwargs)
 
 def java_binary(name, tags = [], **kwargs):
     """A program: main_class in its own jar or in deps."""
     compatible = _compatible(kwargs)
-    _java_binary(name = name, tags = tags + ["lang_java"], target_compatible_with = compatible, **kwargs)
+    _java_binary(name = name, tags = tags + _tags(kwargs), target_compatible_with = compatible, **kwargs)
 
 def java_test(name, tags = [], **kwargs):
     """All JUnit 5 tests in srcs, run with -Xcheck:jni and assertions."""
     compatible = _compatible(kwargs)
-    _java_test(name = name, tags = tags + ["lang_java"], target_compatible_with = compatible, **kwargs)
+    _java_test(name = name, tags = tags + _tags(kwargs), target_compatible_with = compatible, **kwargs)
