@@ -1,0 +1,157 @@
+#include "core/hurray/descriptor/builder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "core/hurray/descriptor/codec.hpp"
+#include "core/hurray/descriptor/wire_parts.hpp"
+
+namespace hurray {
+namespace {
+
+constexpr std::size_t word_size = 8;
+
+template <typename Storage>
+std::span<const std::uint64_t> words_of(const Storage& storage) {
+    return {reinterpret_cast<const std::uint64_t*>(storage.data()), storage.size() / word_size};
+}
+
+template <typename Storage, typename T>
+void assign(Storage& storage, std::span<const T> values) {
+    static_assert(sizeof(T) == word_size);
+    storage.resize_discarding(values.size_bytes());
+    if (!values.empty()) std::memcpy(storage.data(), values.data(), values.size_bytes());
+}
+
+// Fields that were given with a number of values other than the rank. The encoded form has no room for such a
+// contradiction, so it is encoded with the right number, and this error takes precedence over what decode finds behind it.
+class Mismatch {
+public:
+    void note(std::size_t got, std::size_t expected, const char* field, std::uint64_t offset) {
+        if (got == expected || error_) return;
+        error_ = make_error(Status::invalid_layout, offset, "%s: expected %zu values as the rank has, got %zu", field, expected,
+                            got);
+    }
+    void note_strides_of(const Layout& layout, std::uint64_t offset) {
+        if (error_) return;
+        error_ = make_error(Status::invalid_layout, offset, "strides: expected none for layout %s", layout.name);
+    }
+    [[nodiscard]] Result<Descriptor> merge(Result<Descriptor>&& decoded) const {
+        if (!error_ || (!decoded && decoded.error().offset < error_->offset)) return std::move(decoded);
+        return std::unexpected(*error_);
+    }
+
+private:
+    std::optional<Error> error_;
+};
+
+// A field's values, or zeros in their place when there are too few or too many.
+class FittedWords {
+public:
+    template <typename Storage>
+    FittedWords(const Storage& storage, std::size_t count) : words_(words_of(storage)) {
+        if (words_.size() == count) return;
+        zeros_.resize_discarding(count * word_size);
+        std::fill_n(zeros_.data(), zeros_.size(), std::byte{0});
+        words_ = words_of(zeros_);
+    }
+    FittedWords(const FittedWords&) = delete;
+    FittedWords& operator=(const FittedWords&) = delete;
+    [[nodiscard]] std::span<const std::uint64_t> words() const noexcept { return words_; }
+
+private:
+    InlineStorage<64> zeros_;
+    std::span<const std::uint64_t> words_;
+};
+
+}  // namespace
+
+DescriptorBuilder::DescriptorBuilder(std::uint8_t element_type, std::uint8_t layout, std::span<const std::uint64_t> shape)
+    : element_type_(element_type), layout_(layout) {
+    assign(shape_, shape);
+}
+
+DescriptorBuilder& DescriptorBuilder::set_byte_offset(std::uint64_t byte_offset) noexcept {
+    byte_offset_ = byte_offset;
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_strides(std::span<const std::int64_t> strides) {
+    assign(layout_words_, strides);
+    has_strides_ = true;
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_shard(std::span<const std::uint64_t> parent_shape,
+                                                std::span<const std::uint64_t> shard_offset) {
+    assign(parent_shape_, parent_shape);
+    assign(shard_offset_, shard_offset);
+    flags_ |= descriptor_flag::shard;
+    return *this;
+}
+
+Result<void> DescriptorBuilder::add_buffer(const BufferHandle& handle) {
+    constexpr std::size_t most = 255;
+    const std::size_t used = buffers_.size();
+    if (used / sizeof handle == most) {
+        return fail(Status::invalid_layout, Error::no_offset, "buffer_count: expected at most %zu buffers", most);
+    }
+    buffers_.resize(used + sizeof handle);
+    std::memcpy(buffers_.data() + used, &handle, sizeof handle);
+    return {};
+}
+
+Result<Descriptor> DescriptorBuilder::build(PrivateTags private_tags) const {
+    const DecodeOptions options{.max_length = ~std::uint32_t{0}, .private_tags = private_tags};
+    const auto shape = words_of(shape_);
+    if (shape.size() > max_rank) {
+        // Refused by its rank, which comes before the shape.
+        std::byte header[fixed_header_size];
+        WireWriter writer(header);
+        write_header({.element_type = element_type_, .layout_tag = layout_, .length = fixed_header_size, .flags = flags_},
+                     static_cast<std::uint32_t>(std::min<std::size_t>(shape.size(), ~std::uint32_t{0})), writer);
+        return decode(header, options);
+    }
+    const std::size_t rank = shape.size();
+    const std::span buffers(reinterpret_cast<const BufferHandle*>(buffers_.data()), buffers_.size() / sizeof(BufferHandle));
+    const Layout* layout = find_layout(layout_);
+    const bool strided = layout_ == layout_tag::strided;
+
+    Mismatch mismatch;
+    const std::size_t fields_at = fixed_header_size + rank * word_size + word_size;
+    const std::size_t field_words = strided ? rank : 0;
+    if (strided) {
+        mismatch.note(words_of(layout_words_).size(), rank, "strides", fields_at);
+    } else if (has_strides_ && layout != nullptr) {
+        mismatch.note_strides_of(*layout, fields_at);
+    }
+    const FittedWords fields(layout_words_, field_words);
+    const std::size_t sections_at = fields_at + field_words * word_size + 1 + buffers.size() * BufferHandle::encoded_size;
+    const bool shard = (flags_ & descriptor_flag::shard) != 0;
+    const std::size_t shard_words = shard ? rank : 0;
+    if (shard) {
+        mismatch.note(words_of(parent_shape_).size(), rank, "parent_shape", sections_at);
+        mismatch.note(words_of(shard_offset_).size(), rank, "shard_offset", sections_at + rank * word_size);
+    }
+    const FittedWords parent(parent_shape_, shard_words);
+    const FittedWords offset(shard_offset_, shard_words);
+
+    InlineStorage<512> bytes(sections_at + 2 * shard_words * word_size);
+    WireWriter writer(bytes.data());
+    write_up_to_sections({.element_type = element_type_,
+                          .layout_tag = layout_,
+                          .length = static_cast<std::uint32_t>(bytes.size()),
+                          .flags = flags_,
+                          .byte_offset = byte_offset_,
+                          .shape = shape,
+                          .layout = layout == nullptr ? nullptr : layout->codec,
+                          .layout_words = fields.words(),
+                          .buffers = buffers},
+                         writer);
+    writer.u64s(parent.words());
+    writer.u64s(offset.words());
+    return mismatch.merge(decode({bytes.data(), bytes.size()}, options));
+}
+
+}  // namespace hurray

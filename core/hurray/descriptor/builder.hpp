@@ -1,0 +1,53 @@
+// Makes a descriptor of values instead of bytes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "core/hurray/base/error.hpp"
+#include "core/hurray/base/inline_storage.hpp"
+#include "core/hurray/descriptor/descriptor.hpp"
+
+namespace hurray {
+
+/// Collects the fields of a descriptor of version 1.0; build() applies the checks of decode to them. Everything given
+/// to it is copied.
+///
+/// Thread rule: one thread at a time.
+class DescriptorBuilder {
+public:
+    /// @param element_type type tag
+    /// @param layout layout tag
+    /// @param shape sizes; dynamic_dimension for one that is not known
+    DescriptorBuilder(std::uint8_t element_type, std::uint8_t layout, std::span<const std::uint64_t> shape);
+
+    /// Where element (0, ..., 0) starts in buffer 0, in bytes; 0 when not set.
+    DescriptorBuilder& set_byte_offset(std::uint64_t byte_offset) noexcept;
+    /// The strides of the strided layout, in elements, one a dimension.
+    DescriptorBuilder& set_strides(std::span<const std::int64_t> strides);
+    /// Makes the tensor a part of a larger one: its shape, and where the part starts, one value a dimension each.
+    DescriptorBuilder& set_shard(std::span<const std::uint64_t> parent_shape, std::span<const std::uint64_t> shard_offset);
+    /// Appends an entry to the buffer table.
+    /// @errors invalid_layout: the table has 255 entries already
+    Result<void> add_buffer(const BufferHandle& handle);
+
+    /// Checks what was collected and makes the descriptor. The builder stays as it is.
+    /// @errors as decode; offsets are those of the encoded form
+    [[nodiscard]] Result<Descriptor> build(PrivateTags private_tags = PrivateTags::refuse) const;
+
+private:
+    using Words = InlineStorage<64>;
+
+    std::uint64_t byte_offset_ = 0;
+    Words shape_;
+    Words layout_words_;
+    Words parent_shape_;
+    Words shard_offset_;
+    InlineStorage<64> buffers_;
+    std::uint32_t flags_ = 0;
+    std::uint8_t element_type_;
+    std::uint8_t layout_;
+    bool has_strides_ = false;
+};
+
+}  // namespace hurray

@@ -1,0 +1,330 @@
+#include <cstring>
+
+#include "core/hurray/base/checked.hpp"
+#include "core/hurray/descriptor/assembler.hpp"
+#include "core/hurray/descriptor/codec.hpp"
+#include "core/hurray/descriptor/handle_check.hpp"
+#include "core/hurray/descriptor/section.hpp"
+#include "core/hurray/descriptor/wire_reader.hpp"
+#include "core/hurray/layout/layout.hpp"
+#include "core/hurray/types/element_type.hpp"
+
+namespace hurray {
+namespace {
+
+using ull = unsigned long long;
+
+// Offsets of the fields of the fixed header.
+constexpr std::uint32_t version_major_at = 4;
+constexpr std::uint32_t version_minor_at = 5;
+constexpr std::uint32_t length_at = 6;
+constexpr std::uint32_t flags_at = 10;
+constexpr std::uint32_t type_tag_at = 14;
+constexpr std::uint32_t layout_tag_at = 15;
+constexpr std::uint32_t rank_at = 16;
+
+constexpr char magic[] = {'H', 'R', 'R', 'Y'};
+
+bool has_magic(const std::byte* bytes) noexcept { return std::memcmp(bytes, magic, sizeof magic) == 0; }
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> magic_fault(const std::byte* bytes) {
+    const auto at = [&](std::size_t i) { return static_cast<unsigned>(bytes[i]); };
+    return fail(Status::invalid_magic, 0, "magic: expected 48 52 52 59 (HRRY), got %02X %02X %02X %02X", at(0), at(1), at(2),
+                at(3));
+}
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> version_fault(unsigned version) {
+    return fail(Status::version_mismatch, version_major_at, "version_major: expected 1, got %u", version);
+}
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> length_fault(std::uint32_t length, const DecodeOptions& options) {
+    if (length < fixed_header_size) {
+        return fail(Status::invalid_layout, length_at, "descriptor_length: expected at least %u, got %u", fixed_header_size,
+                    length);
+    }
+    return fail(Status::limit_exceeded, length_at, "descriptor_length: expected at most %u bytes (the reader's limit), got %u",
+                options.max_length, length);
+}
+
+// The first fault of an input that ends within the fixed header: a wrong field before the end, or the field cut off.
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> short_header_fault(std::span<const std::byte> bytes,
+                                                                       const DecodeOptions& options) {
+    const std::size_t size = bytes.size();
+    const auto truncated = [&](const char* field, std::uint32_t offset) {
+        return fail(Status::invalid_layout, offset, "%s: truncated, expected a fixed header of %u bytes, the input has %zu",
+                    field, fixed_header_size, size);
+    };
+    if (size < sizeof magic) return truncated("magic", 0);
+    if (!has_magic(bytes.data())) return magic_fault(bytes.data());
+    if (size <= version_major_at) return truncated("version_major", version_major_at);
+    if (bytes[version_major_at] != std::byte{1}) return version_fault(static_cast<unsigned>(bytes[version_major_at]));
+    if (size <= version_minor_at) return truncated("version_minor", version_minor_at);
+    if (size < flags_at) return truncated("descriptor_length", length_at);
+    const std::uint32_t length = load_le<std::uint32_t>(&bytes[length_at]);
+    if (length < fixed_header_size || length > options.max_length) return length_fault(length, options);
+    return fail(Status::invalid_layout, length_at, "descriptor_length: the input ends after %zu of %u bytes", size, length);
+}
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> flags_fault(std::uint32_t flags) {
+    constexpr unsigned known_bits = section_count;
+    if (flags >> known_bits != 0) {
+        return fail(Status::invalid_layout, flags_at, "flags: expected bits 5 to 31 to be 0, got %08X", flags);
+    }
+    for (const Section& section : sections()) {
+        if ((flags & section.flag) != 0 && section.codec == nullptr) {
+            return fail(Status::unsupported, flags_at, "flags: the %s section (flag %02X) is not supported by this version",
+                        section.name, section.flag);
+        }
+    }
+    return fail(Status::internal, flags_at, "flags: %08X were refused for no reason", flags);
+}
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> type_fault(unsigned tag) {
+    if (is_private_element_type(static_cast<std::uint8_t>(tag))) {
+        return fail(Status::invalid_type, type_tag_at,
+                    "type_tag: private type %02X, expected an extension_type section that describes it", tag);
+    }
+    return fail(Status::invalid_type, type_tag_at, "type_tag: expected the tag of a known type, got %02X", tag);
+}
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> layout_fault(unsigned tag, const Layout* layout) {
+    if (layout == nullptr) {
+        return fail(Status::invalid_layout, layout_tag_at, "layout_tag: expected the tag of a known layout, got %02X", tag);
+    }
+    return fail(Status::unsupported, layout_tag_at, "layout_tag: layout %s (%02X) is not supported by this version",
+                layout->name, tag);
+}
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> rank_fault(std::uint32_t rank, const Layout& layout) {
+    if (rank > max_rank) {
+        return fail(Status::invalid_layout, rank_at, "rank: expected at most %u, got %u", max_rank, rank);
+    }
+    return fail(Status::invalid_layout, rank_at, "rank: expected %u to %u for layout %s, got %u", layout.min_rank,
+                layout.max_rank, layout.name, rank);
+}
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> dynamic_shard_fault(std::uint32_t k) {
+    return fail(Status::invalid_layout, fixed_header_size + 8 * k,
+                "shape[%u]: expected a known size since there is a shard section, got a dynamic one", k);
+}
+
+// A shape that ends early: a dynamic dimension of a shard is at fault before the end is.
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> short_shape_fault(const WireReader& in, std::uint32_t rank, bool shard) {
+    const std::uint32_t present = in.has(8 * rank) ? rank : in.remaining() / 8;
+    for (std::uint32_t k = 0; shard && k < present; ++k) {
+        if (load_le<std::uint64_t>(in.here() + 8 * k) == dynamic_dimension) return dynamic_shard_fault(k);
+    }
+    if (present < rank) return truncated_array("shape", 8, rank, in);
+    return truncated_field("byte_offset", in.offset() + 8 * rank, 8, in.remaining() - 8 * rank);
+}
+
+// A shape that cannot be counted: a dimension is dynamic, or the product wraps.
+[[gnu::cold, gnu::noinline]] Result<void> settle_unusual_shape(DescriptorAssembler& out, bool shard) {
+    const auto shape = out.descriptor().shape();
+    bool dynamic = false;
+    bool empty = false;
+    for (std::uint32_t k = 0; k < shape.size(); ++k) {
+        if (shape[k] == dynamic_dimension) {
+            if (shard) return dynamic_shard_fault(k);
+            dynamic = true;
+        }
+        empty = empty || shape[k] == 0;
+    }
+    if (dynamic || empty) {
+        out.set_element_count(0, dynamic);
+        return {};
+    }
+    std::uint64_t count = 1;
+    for (std::uint32_t k = 0; k < shape.size(); ++k) {
+        const auto product = checked_mul(count, shape[k]);
+        if (!product) {
+            return fail(Status::invalid_layout, fixed_header_size + 8 * k,
+                        "shape[%u]: expected fewer than 2^64 elements in all, got %llu times %llu", k, static_cast<ull>(count),
+                        static_cast<ull>(shape[k]));
+        }
+        count = *product;
+    }
+    out.set_element_count(count, false);
+    return {};
+}
+
+Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t rank) {
+    const bool shard = (out.descriptor().flags() & descriptor_flag::shard) != 0;
+    if (!in.has(8 * rank + 8)) [[unlikely]] return short_shape_fault(in, rank, shard);
+    std::uint64_t* shape = out.claim_words(rank);
+    const std::byte* from = in.here();
+    std::uint64_t count = 1;
+    bool unusual = false;
+    for (std::uint32_t k = 0; k < rank; ++k) {
+        const std::uint64_t size = load_le<std::uint64_t>(from + 8 * k);
+        unusual |= size == dynamic_dimension;
+        unusual |= __builtin_mul_overflow(count, size, &count);
+        shape[k] = size;
+    }
+    out.set_byte_offset(load_le<std::uint64_t>(from + 8 * rank));
+    in.skip(8 * rank + 8);
+    if (unusual) [[unlikely]] return settle_unusual_shape(out, shard);
+    out.set_element_count(count, false);
+    return {};
+}
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> byte_offset_fault(const LayoutContext& context, std::uint64_t byte_size) {
+    return fail(Status::invalid_layout, context.byte_offset_at,
+                "byte_offset: expected at most the %llu bytes of buffer 0, got %llu", static_cast<ull>(byte_size),
+                static_cast<ull>(context.descriptor.byte_offset()));
+}
+
+// A handle that ends early: what is there of it may be at fault before that.
+[[gnu::cold, gnu::noinline]] Result<void> short_handle_fault(const WireReader& in, const Layout& layout,
+                                                             const LayoutContext& context, const HandleFaultQuery& query) {
+    if (in.has(8)) {
+        const std::uint64_t byte_size = load_le<std::uint64_t>(in.here());
+        const auto index = static_cast<std::uint32_t>(query.index);
+        if (auto checked = layout.codec->check_buffer_size(context, index, byte_size); !checked) return checked;
+    }
+    return find_handle_fault(in.here(), in.remaining(), query);
+}
+
+Result<void> read_buffer_table(WireReader& in, DescriptorAssembler& out, const Layout& layout, LayoutContext& context,
+                               PrivateTags private_tags) {
+    context.buffer_count_at = in.offset();
+    if (!in.has(1)) [[unlikely]] return truncated_field("buffer_count", in.offset(), 1, 0);
+    const std::uint8_t count = in.u8();
+    context.buffer_count = count;
+    if (count != 0 && in.has(8)) {
+        const std::uint64_t byte_size = load_le<std::uint64_t>(in.here());
+        if (context.descriptor.byte_offset() > byte_size) [[unlikely]] return byte_offset_fault(context, byte_size);
+    }
+    if (auto checked = layout.codec->check_fields(context); !checked) [[unlikely]] return checked;
+
+    BufferHandle first;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const std::byte* bytes = in.here();
+        const BufferHandle* first_of_others = i == 0 ? nullptr : &first;
+        if (!in.has(BufferHandle::encoded_size)) [[unlikely]] {
+            return short_handle_fault(in, layout, context, {in.offset(), static_cast<int>(i), private_tags, first_of_others});
+        }
+        const BufferHandle handle = load_buffer_handle(bytes);
+        if (auto checked = layout.codec->check_buffer_size(context, i, handle.byte_size); !checked) [[unlikely]] return checked;
+        if (!is_plain_handle(handle, bytes[15], first_of_others)) [[unlikely]] {
+            const HandleFaultQuery query{in.offset(), static_cast<int>(i), private_tags, first_of_others};
+            if (auto checked = find_handle_fault(bytes, BufferHandle::encoded_size, query); !checked) return checked;
+        }
+        out.add_buffer(handle);
+        if (i == 0) first = handle;
+        in.skip(BufferHandle::encoded_size);
+    }
+    return {};
+}
+
+Result<void> read_sections(WireReader& in, DescriptorAssembler& out) {
+    const std::uint32_t flags = out.descriptor().flags();
+    const auto rows = sections();
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+        if ((flags & rows[row].flag) == 0) continue;
+        const std::size_t used = out.used();
+        if (auto decoded = rows[row].codec->decode(in, out); !decoded) [[unlikely]] return decoded;
+        out.end_section(row, used);
+    }
+    return {};
+}
+
+[[gnu::cold, gnu::noinline]] Result<void> read_trailing(WireReader& in, DescriptorAssembler& out) {
+    if (out.descriptor().version_minor() == 0) {
+        return fail(Status::invalid_layout, in.offset(),
+                    "descriptor_length: expected the descriptor to end here, %u bytes are left over", in.remaining());
+    }
+    out.ensure(in.remaining());
+    out.add_trailing({in.here(), in.remaining()});
+    in.skip(in.remaining());
+    return {};
+}
+
+// What the fixed header says, checked.
+struct Header {
+    std::uint32_t length;
+    std::uint32_t flags;
+    const ElementTypeInfo* type;
+    const Layout* layout;
+    std::uint32_t rank;
+    std::uint8_t layout_tag;
+    std::uint8_t version_minor;
+};
+
+// All that follows the fixed header.
+Result<void> read_body(const std::byte* bytes, const Header& header, const DecodeOptions& options, Descriptor& descriptor) {
+    // The words of most fields are as wide as the fields, so that this is all the memory needed.
+    DescriptorAssembler out(descriptor, header.length - fixed_header_size);
+    out.set_header(header.version_minor, header.length, header.flags, header.type->tag, header.layout_tag, header.rank);
+    WireReader in(bytes, header.length, fixed_header_size);
+    if (auto read = read_shape(in, out, header.rank); !read) [[unlikely]] return read;
+    LayoutContext context{.descriptor = descriptor,
+                          .type = *header.type,
+                          .byte_offset_at = in.offset() - 8,
+                          .fields_at = in.offset(),
+                          .buffer_count_at = 0,
+                          .buffer_count = 0,
+                          .element_count = out.element_count()};
+    if (header.layout->codec->decode != nullptr) {
+        if (auto read = header.layout->codec->decode(in, out); !read) [[unlikely]] return read;
+    }
+    out.end_layout();
+    if (auto read = read_buffer_table(in, out, *header.layout, context, options.private_tags); !read) [[unlikely]] return read;
+    if (header.flags != 0) {
+        if (auto read = read_sections(in, out); !read) [[unlikely]] return read;
+    }
+    if (in.remaining() != 0) [[unlikely]] {
+        if (auto read = read_trailing(in, out); !read) return read;
+    }
+    out.finish();
+    return {};
+}
+
+// Apart from decode so that the descriptor is made where the caller wants it.
+Result<Descriptor> decode_body(const std::byte* bytes, const Header& header, const DecodeOptions& options) {
+    Result<Descriptor> result = DescriptorAssembler::empty();
+    if (auto read = read_body(bytes, header, options, *result); !read) [[unlikely]] result = std::unexpected(read.error());
+    return result;
+}
+
+}  // namespace
+
+Result<std::uint32_t> peek_length(std::span<const std::byte> bytes, const DecodeOptions& options) {
+    if (bytes.size() < fixed_header_size) [[unlikely]] return short_header_fault(bytes, options);
+    if (!has_magic(bytes.data())) [[unlikely]] return magic_fault(bytes.data());
+    if (bytes[version_major_at] != std::byte{1}) [[unlikely]] {
+        return version_fault(static_cast<unsigned>(bytes[version_major_at]));
+    }
+    const std::uint32_t length = load_le<std::uint32_t>(&bytes[length_at]);
+    if (length < fixed_header_size || length > options.max_length) [[unlikely]] return length_fault(length, options);
+    return length;
+}
+
+Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
+    const auto length = peek_length(bytes, options);
+    if (!length) [[unlikely]] return std::unexpected(length.error());
+    if (*length > bytes.size()) [[unlikely]] return short_header_fault(bytes, options);
+
+    const std::uint32_t flags = load_le<std::uint32_t>(&bytes[flags_at]);
+    if ((flags & ~supported_flags()) != 0) [[unlikely]] return flags_fault(flags);
+    const auto type_tag = static_cast<std::uint8_t>(bytes[type_tag_at]);
+    const ElementTypeInfo* type = find_element_type(type_tag);
+    if (type == nullptr) [[unlikely]] return type_fault(type_tag);
+    const auto layout_tag = static_cast<std::uint8_t>(bytes[layout_tag_at]);
+    const Layout* layout = find_layout(layout_tag);
+    if (layout == nullptr || layout->codec == nullptr) [[unlikely]] return layout_fault(layout_tag, layout);
+    const std::uint32_t rank = load_le<std::uint32_t>(&bytes[rank_at]);
+    if (rank < layout->min_rank || rank > layout->max_rank) [[unlikely]] return rank_fault(rank, *layout);
+
+    return decode_body(bytes.data(),
+                       {.length = *length,
+                        .flags = flags,
+                        .type = type,
+                        .layout = layout,
+                        .rank = rank,
+                        .layout_tag = layout_tag,
+                        .version_minor = static_cast<std::uint8_t>(bytes[version_minor_at])},
+                       options);
+}
+
+}  // namespace hurray

@@ -1,0 +1,31 @@
+#include "core/hurray/layout/contiguous.hpp"
+
+namespace hurray {
+namespace {
+
+Result<void> check_buffer_size(const LayoutContext& context, std::uint32_t index, std::uint64_t byte_size) {
+    const Descriptor& descriptor = context.descriptor;
+    if (index != 0) return {};
+    const auto needed = packed_size(context.type, context.element_count);
+    if (!needed || *needed > byte_size - descriptor.byte_offset()) [[unlikely]] {
+        return fail(Status::invalid_layout, context.handle_at(0),
+                    "buffer 0: byte_size: expected room for %llu elements of %s from byte_offset %llu, got %llu",
+                    static_cast<unsigned long long>(context.element_count), context.type.name,
+                    static_cast<unsigned long long>(descriptor.byte_offset()), static_cast<unsigned long long>(byte_size));
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> check_single_buffer(const LayoutContext& context) {
+    if (context.buffer_count != 1) [[unlikely]] {
+        return fail(Status::invalid_layout, context.buffer_count_at, "buffer_count: expected 1 for a dense layout, got %u",
+                    context.buffer_count);
+    }
+    return {};
+}
+
+const LayoutCodec contiguous_codec = {nullptr, nullptr, nullptr, check_single_buffer, check_buffer_size};
+
+}  // namespace hurray
