@@ -1,0 +1,81 @@
+// What all handles have in common: the frozen prefix, the live counters, and the checks against misuse.
+#pragma once
+
+#include <cstdint>
+
+#include "abi/src/api/buffer.hpp"
+#include "abi/src/api/version.hpp"
+
+namespace hurray::abi {
+
+/// Functions of one copy of the library, for handles that travel between copies. Frozen: fields are only ever
+/// appended, and a reader looks no further than `size`.
+struct ExchangeTable {
+    std::uint32_t size;
+    std::uint32_t c_abi_version;
+};
+
+/// This copy's table.
+extern const ExchangeTable exchange_table;
+
+/// Start of every handle. Frozen since version 4: another copy of the library reads exactly these fields, in this
+/// order, before it trusts anything else.
+struct HandlePrefix {
+    std::uint64_t magic;
+    std::uint32_t generation;
+    std::uint32_t version;
+    const ExchangeTable* table;
+};
+static_assert(sizeof(HandlePrefix) == 16 + sizeof(void*));
+
+inline constexpr std::uint32_t handle_generation = 1;
+
+/// Magic of a live handle: seven letters and the kind. A destroyed handle is overwritten with `dead_magic`.
+constexpr std::uint64_t magic_of(std::uint32_t kind) { return 0x59415252'55480000ULL | kind; }
+inline constexpr std::uint64_t dead_magic = 0xDEAD'DEAD'DEAD'DEADULL;
+
+inline constexpr std::uint32_t handle_kind_count = 12;
+
+/// Adds to the live counters of a kind (negative: subtracts).
+void count_handle(std::uint32_t kind, std::int64_t handles, std::int64_t bytes) noexcept;
+
+/// Live handles and bytes of a kind; HURRAY_HANDLE_ANY sums them all.
+void read_counters(std::uint32_t kind, std::uint64_t& handles, std::uint64_t& bytes) noexcept;
+
+/// Whether destroyed handles go to quarantine instead of back to the allocator.
+bool handle_checks_enabled() noexcept;
+void set_handle_checks(bool enabled) noexcept;
+
+/// Keeps the memory of a destroyed handle away from the allocator for a while, so that a later use of the stale
+/// pointer still finds `dead_magic`. Returns false when the caller must free it.
+bool quarantine(void* memory, void (*free_memory)(void*) noexcept) noexcept;
+
+/// Base of every handle of kind `Kind`; counts itself.
+template <std::uint32_t Kind>
+struct HandleBase {
+    static constexpr std::uint32_t kind = Kind;
+
+    HandlePrefix prefix{magic_of(Kind), handle_generation, HURRAY_C_ABI_VERSION, &exchange_table};
+
+    HandleBase() noexcept { count_handle(Kind, 1, 0); }
+    HandleBase(const HandleBase&) = delete;
+    HandleBase& operator=(const HandleBase&) = delete;
+    ~HandleBase() {
+        // Volatile: the compiler would drop a store to memory that is about to be freed.
+        *static_cast<volatile std::uint64_t*>(&prefix.magic) = dead_magic;
+        count_handle(Kind, -1, 0);
+    }
+
+    [[nodiscard]] bool alive() const noexcept {
+        return *static_cast<const volatile std::uint64_t*>(&prefix.magic) == magic_of(Kind);
+    }
+};
+
+/// Ends a handle that was made with new.
+template <typename Handle>
+void retire(Handle* handle) noexcept {
+    handle->~Handle();
+    if (!quarantine(handle, [](void* memory) noexcept { ::operator delete(memory); })) ::operator delete(handle);
+}
+
+}  // namespace hurray::abi

@@ -1,0 +1,110 @@
+#include "abi/src/internal/release.hpp"
+
+#include <utility>
+
+#include "abi/src/internal/diagnostics.hpp"
+
+namespace hurray::abi {
+namespace {
+
+constinit ReleaseQueue default_queue;
+
+// Callbacks must not throw; one that does anyway is reported and goes no further.
+template <typename Callback>
+void run_callback(const char* what, Callback&& callback) noexcept {
+    try {
+        callback();
+    } catch (...) {
+        keep_diagnostic(HURRAY_ERR_INTERNAL_PANIC, what);
+    }
+}
+
+void defer(ReleasePolicy& policy, PendingRelease* release) noexcept {
+    // The reference is held over the call: a release that runs at once may be the last user of the queue.
+    const Ref<ReleaseQueue> queue = std::move(policy.queue);
+    (queue ? *queue.get() : ReleaseQueue::process_default()).enqueue(release);
+}
+
+}  // namespace
+
+ReleaseQueue& ReleaseQueue::process_default() noexcept { return default_queue; }
+
+void ReleaseQueue::drop_reference() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+void ReleaseQueue::enqueue(PendingRelease* release) noexcept {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!closed_) {
+            release->next_ = nullptr;
+            (last_ == nullptr ? first_ : last_->next_) = release;
+            last_ = release;
+            ++pending_;
+            return;
+        }
+    }
+    process_default().enqueue(release);
+}
+
+std::uint64_t ReleaseQueue::drain(std::uint64_t limit) noexcept {
+    std::uint64_t ran = 0;
+    while (ran < limit) {
+        PendingRelease* release = nullptr;
+        {
+            const std::lock_guard lock(mutex_);
+            release = first_;
+            if (release == nullptr) break;
+            first_ = release->next_;
+            if (first_ == nullptr) last_ = nullptr;
+            --pending_;
+        }
+        release->run();
+        ++ran;
+    }
+    return ran;
+}
+
+std::uint64_t ReleaseQueue::pending() noexcept {
+    const std::lock_guard lock(mutex_);
+    return pending_;
+}
+
+void ReleaseQueue::close() noexcept {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+}
+
+void LentStorage::dispose() noexcept {
+    const HurrayReleaseCallback release = release_;
+    void* const data = data_;
+    void* const context = context_;
+    delete this;
+    if (release != nullptr) {
+        run_callback("a release callback threw an exception", [&] { release(data, context); });
+    }
+}
+
+void LentStorage::dispose_deferred() noexcept {
+    if (policy.any_thread || release_ == nullptr) return dispose();
+    defer(policy, this);
+}
+
+void ContextOwner::dispose() noexcept {
+    const HurrayOwnerReleaseFn release = release_;
+    void* const owner = owner_;
+    delete this;
+    if (release != nullptr) {
+        run_callback("an owner release callback threw an exception", [&] { release(owner); });
+    }
+}
+
+void ContextOwner::dispose_deferred() noexcept {
+    for (Ref<ContextOwner>& kept : kept_) {
+        if (ContextOwner* owner = kept.detach()) owner->drop_reference_deferred();
+    }
+    if (policy.any_thread || release_ == nullptr) return dispose();
+    defer(policy, this);
+}
+
+}  // namespace hurray::abi

@@ -1,0 +1,176 @@
+// Streams: tensors one after the other over a file descriptor or in memory. (format: stream)
+#include <utility>
+
+#include "abi/src/api/annotations.hpp"
+#include "abi/src/api/handles.hpp"
+#include "abi/src/api/io.hpp"
+#include "abi/src/internal/barrier.hpp"
+#include "abi/src/internal/io_objects.hpp"
+#include "abi/src/internal/objects.hpp"
+
+using namespace hurray;
+using namespace hurray::abi;
+
+/// Starts to read a stream from a file descriptor: a pipe, socket or file, from where it stands.
+/// @param fd stays the caller's, unless the options say HURRAY_STREAM_CLOSE_FD
+/// @param options null: descriptors up to 16 MiB, tensors of any size
+/// @owner caller
+/// @errors INVALID_ARGUMENT: fd is negative, or the options
+/// @thread any
+/// @since 4
+/// @spec format: stream
+HURRAY_API HurrayStatus hurray_reader_from_fd(int32_t fd, HG_IN_OPT const HurrayStreamOptions* options,
+                                              HG_OUT_OWNED(hurray_reader_destroy) HurrayReader** out_reader,
+                                              HG_ERROR HurrayError* error) noexcept {
+    HURRAY_REQUIRE(out_reader, error);
+    *out_reader = nullptr;
+    return guarded(error, [&]() -> Result<void> {
+        auto reader = reader_from_fd(fd, options);
+        if (!reader) return std::unexpected(reader.error());
+        *out_reader = *reader;
+        return {};
+    });
+}
+
+/// Starts to read a stream that lies in memory. Tensors are copied out of it.
+/// @param bytes must stay as they are until the reader is destroyed
+/// @param options null: the defaults
+/// @owner the reader is the caller's; `bytes` stay the caller's and are borrowed until the reader is destroyed
+/// @errors INVALID_ARGUMENT: the options
+/// @thread any
+/// @since 4
+/// @spec format: stream
+HURRAY_API HurrayStatus hurray_reader_from_memory(HG_KEPT const void* bytes, uint64_t length,
+                                                  HG_IN_OPT const HurrayStreamOptions* options,
+                                                  HG_OUT_OWNED(hurray_reader_destroy) HurrayReader** out_reader,
+                                                  HG_ERROR HurrayError* error) noexcept {
+    HURRAY_REQUIRE(out_reader, error);
+    *out_reader = nullptr;
+    if (bytes == nullptr && length != 0) return report_null("bytes", error);
+    return guarded(error, [&]() -> Result<void> {
+        auto reader = reader_from_memory(bytes, length, options);
+        if (!reader) return std::unexpected(reader.error());
+        *out_reader = *reader;
+        return {};
+    });
+}
+
+/// Reads the next tensor. At the clean end of the stream the call succeeds and `out_tensor` is null.
+/// @owner caller; independent of the reader
+/// @errors those of hurray_descriptor_decode; INVALID_FORMAT: the stream ends within a tensor; LIMIT_EXCEEDED; IO;
+///     OUT_OF_MEMORY. The byte offset is that in the stream. After an error the reader can only be destroyed
+/// @thread one thread at a time
+/// @since 4
+/// @spec format: stream
+HURRAY_API HurrayStatus hurray_reader_next(HG_INOUT HurrayReader* reader,
+                                           HG_OUT_OWNED(hurray_tensor_destroy) HurrayTensor** out_tensor,
+                                           HG_ERROR HurrayError* error) noexcept {
+    if (out_tensor != nullptr) *out_tensor = nullptr;
+    HURRAY_REQUIRE_HANDLE(reader, error);
+    HURRAY_REQUIRE(out_tensor, error);
+    return guarded(error, [&]() -> Result<void> {
+        auto next = reader->value.next();
+        if (!next) return std::unexpected(next.error());
+        if (!next->has_value()) return {};
+        auto handle = make_tensor(std::move(**next));
+        if (!handle) return std::unexpected(handle.error());
+        *out_tensor = *handle;
+        return {};
+    });
+}
+
+/// Ends a reader. Tensors that it gave out are not affected.
+/// @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+/// @errors INVALID_HANDLE: (checked builds) already destroyed
+/// @thread any
+/// @since 4
+HURRAY_API HurrayStatus hurray_reader_destroy(HG_DESTROYED_VAR HurrayReader** reader) noexcept {
+    if (reader == nullptr || *reader == nullptr) return HURRAY_OK;
+    HURRAY_REQUIRE_HANDLE(*reader, nullptr);
+    retire(std::exchange(*reader, nullptr));
+    return HURRAY_OK;
+}
+
+/// Starts to write a stream to a file descriptor. Writing to a pipe that nobody reads is an error, not a signal.
+/// @param fd stays the caller's, unless the options say HURRAY_STREAM_CLOSE_FD
+/// @param options null: the defaults; the limits are not used
+/// @owner caller
+/// @errors INVALID_ARGUMENT: fd is negative, or the options
+/// @thread any
+/// @since 4
+/// @spec format: stream
+HURRAY_API HurrayStatus hurray_writer_to_fd(int32_t fd, HG_IN_OPT const HurrayStreamOptions* options,
+                                            HG_OUT_OWNED(hurray_writer_destroy) HurrayWriter** out_writer,
+                                            HG_ERROR HurrayError* error) noexcept {
+    HURRAY_REQUIRE(out_writer, error);
+    *out_writer = nullptr;
+    return guarded(error, [&]() -> Result<void> {
+        auto writer = writer_to_fd(fd, options);
+        if (!writer) return std::unexpected(writer.error());
+        *out_writer = *writer;
+        return {};
+    });
+}
+
+/// Starts to write a stream into memory that grows; see hurray_writer_take.
+/// @owner caller
+/// @errors OUT_OF_MEMORY
+/// @thread any
+/// @since 4
+/// @spec format: stream
+HURRAY_API HurrayStatus hurray_writer_to_memory(HG_OUT_OWNED(hurray_writer_destroy) HurrayWriter** out_writer,
+                                                HG_ERROR HurrayError* error) noexcept {
+    HURRAY_REQUIRE(out_writer, error);
+    *out_writer = nullptr;
+    return guarded(error, [&]() -> Result<void> {
+        auto writer = writer_to_memory();
+        if (!writer) return std::unexpected(writer.error());
+        *out_writer = *writer;
+        return {};
+    });
+}
+
+/// Writes a tensor: its descriptor and the bytes of its buffers. Bytes before the data that belong to somebody else
+/// (a buffer's prefix) are left out and the descriptor says so.
+/// @errors IO; UNSUPPORTED: not host memory, or not PRODUCER_SYNCED. After an error in mid-tensor the writer can only
+///     be destroyed
+/// @thread one thread at a time
+/// @since 4
+/// @spec format: stream
+HURRAY_API HurrayStatus hurray_writer_write(HG_INOUT HurrayWriter* writer, HG_IN const HurrayTensor* tensor,
+                                            HG_ERROR HurrayError* error) noexcept {
+    HURRAY_REQUIRE_HANDLE(writer, error);
+    HURRAY_REQUIRE_HANDLE(tensor, error);
+    return guarded(error, [&]() -> Result<void> { return writer->value.write(core_tensor(*tensor)); });
+}
+
+/// Takes the bytes that were written into memory so far, as a buffer; the writer goes on with an empty one.
+/// @owner caller
+/// @errors INVALID_ARGUMENT: the writer does not write into memory; OUT_OF_MEMORY
+/// @thread one thread at a time
+/// @since 4
+HURRAY_API HurrayStatus hurray_writer_take(HG_INOUT HurrayWriter* writer,
+                                           HG_OUT_OWNED(hurray_buffer_destroy) HurrayBuffer** out_buffer,
+                                           HG_ERROR HurrayError* error) noexcept {
+    if (out_buffer != nullptr) *out_buffer = nullptr;
+    HURRAY_REQUIRE_HANDLE(writer, error);
+    HURRAY_REQUIRE(out_buffer, error);
+    return guarded(error, [&]() -> Result<void> {
+        auto buffer = take_written(*writer);
+        if (!buffer) return std::unexpected(buffer.error());
+        *out_buffer = *buffer;
+        return {};
+    });
+}
+
+/// Ends a writer. What was written stays written.
+/// @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+/// @errors INVALID_HANDLE: (checked builds) already destroyed
+/// @thread any
+/// @since 4
+HURRAY_API HurrayStatus hurray_writer_destroy(HG_DESTROYED_VAR HurrayWriter** writer) noexcept {
+    if (writer == nullptr || *writer == nullptr) return HURRAY_OK;
+    HURRAY_REQUIRE_HANDLE(*writer, nullptr);
+    retire(std::exchange(*writer, nullptr));
+    return HURRAY_OK;
+}
