@@ -5,6 +5,12 @@ load("@local_swig//:defs.bzl", "COMPATIBLE", "SWIG")
 load(":go.bzl", "cc_paths")
 load(":launcher.bzl", "quote", "run_script")
 
+# For the cc target that compiles the wrapper: SWIG reads pointers out of jlong through casts.
+SWIG_COPTS = [
+    "-fno-strict-aliasing",
+    "-Wno-unused-parameter",
+]
+
 _SCRIPT = """
 mkdir -p "$SCRATCH/java/{folder}"
 {swig} -java -Wall {werror} -package {package} -outdir "$SCRATCH/java/{folder}" -o {wrapper} {includes} {options} {interface}
