@@ -5,7 +5,7 @@ replace example => ../../bindings/go and name the other module's sources in deps
 """
 
 load("@local_go//:defs.bzl", "CACHE", "COMPATIBLE", "GO")
-load(":launcher.bzl", "NATIVE_ATTRS", "native_runfiles", "quote", "run_script", "runfile", "write_launcher")
+load(":launcher.bzl", "NATIVE_ATTRS", "cc_paths", "native_runfiles", "quote", "run_script", "runfile", "write_launcher")
 
 # CPATH and LIBRARY_PATH instead of -I and -L: the sandbox lies elsewhere each time, and flags are part of Go's cache
 # keys. What must be part of them is what the headers say, which Go does not look at: hence the hash.
@@ -28,21 +28,8 @@ cd "$SRC/{folder}"
 {commands}
 """
 
-def _common_prefix_free(files):
+def _staging(files):
     return "\n".join(["{} {}".format(f.path, f.short_path) for f in files])
-
-def cc_paths(ctx):
-    """Headers and include folders of cc_deps: (depset of files, list of folders relative to the execution root)."""
-    headers = []
-    folders = []
-    for target in ctx.attr.cc_deps:
-        context = target[CcInfo].compilation_context
-        headers.append(context.headers)
-        for group in [context.includes, context.system_includes, context.quote_includes]:
-            for folder in group.to_list():
-                if folder not in folders and folder != ".":
-                    folders.append(folder)
-    return depset(transitive = headers), folders
 
 def _go_impl(ctx, test):
     headers, folders = cc_paths(ctx)
@@ -57,6 +44,7 @@ def _go_impl(ctx, test):
             own = [quote(f.short_path) for f in ctx.files.srcs if f.extension == "go"]
             commands.append('unformatted="$(cd "$SRC" && {} {})"'.format(quote(GO.rpartition("/")[0] + "/gofmt") + " -l", " ".join(own)))
             commands.append('if [[ -n "$unformatted" ]]; then echo "not formatted with gofmt:" >&2; echo "$unformatted" >&2; exit 1; fi')
+
             # Without -trimpath: vet opens cgo's sources by the path that they were compiled with, an earlier sandbox's.
             commands.append("GOFLAGS=-buildvcs=false {} vet {} {}".format(quote(GO), flags, quote(ctx.attr.package)))
         commands.append('{} test -c {} -o "$out" {}'.format(quote(GO), flags, quote(ctx.attr.package)))
@@ -68,7 +56,7 @@ def _go_impl(ctx, test):
         ctx,
         "build",
         _SCRIPT.format(
-            staging = _common_prefix_free(sources),
+            staging = _staging(sources),
             includes = ":".join(['"$EXECROOT"/' + quote(f) for f in folders]) or "''",
             libraries = ":".join(['"$EXECROOT"/' + quote(f) for f in libraries]) or "''",
             headers = " ".join([quote(f.path) for f in headers.to_list()]),

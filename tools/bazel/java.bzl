@@ -4,7 +4,7 @@ A java_library can be a dep of a cc_library: it hands on the headers that javac 
 """
 
 load("@local_java//:defs.bzl", "COMPATIBLE", "JDK", "JUNIT", "NEWER_COMPATIBLE", "NEWER_JDK")
-load(":launcher.bzl", "NATIVE_ATTRS", "native_runfiles", "quote", "run_script", "runfile", "write_launcher")
+load(":launcher.bzl", "NATIVE_ATTRS", "native_runfiles", "quote", "run_script", "write_launcher")
 
 JarInfo = provider(
     doc = "What a Java target needs of another.",

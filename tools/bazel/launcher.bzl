@@ -56,7 +56,7 @@ def environment_lines(ctx):
     folders = []
     hurray = None
     for file in ctx.files.native_libs:
-        folder = "$ROOT/" + file.dirname_short if hasattr(file, "dirname_short") else "$ROOT/" + _folder(file.short_path)
+        folder = "$ROOT/" + file.short_path.rpartition("/")[0]
         if folder not in folders:
             folders.append(folder)
         if file.basename == "libhurray.so.1" or (file.basename == "libhurray.so" and not hurray):
@@ -71,9 +71,6 @@ def environment_lines(ctx):
         value = ctx.expand_location(value, targets).replace("{ROOT}", "$ROOT")
         lines.append('export {}="{}"'.format(name, value))
     return lines
-
-def _folder(path):
-    return path.rpartition("/")[0]
 
 def native_runfiles(ctx, files = []):
     """Runfiles of what NATIVE_ATTRS name, and the given files."""
@@ -110,6 +107,19 @@ def run_script(ctx, name, script, inputs, outputs, mnemonic, message, env = {}):
         env = env,
         use_default_shell_env = True,
     )
+
+def cc_paths(ctx):
+    """Headers and include folders of cc_deps: (depset of files, list of folders relative to the execution root)."""
+    headers = []
+    folders = []
+    for target in ctx.attr.cc_deps:
+        context = target[CcInfo].compilation_context
+        headers.append(context.headers)
+        for group in [context.includes, context.system_includes, context.quote_includes]:
+            for folder in group.to_list():
+                if folder not in folders and folder != ".":
+                    folders.append(folder)
+    return depset(transitive = headers), folders
 
 def quote(text):
     """A string as one word of shell."""

@@ -2,8 +2,7 @@
 
 load("@local_java//:defs.bzl", "JDK", JAVA_COMPATIBLE = "COMPATIBLE")
 load("@local_swig//:defs.bzl", "COMPATIBLE", "SWIG")
-load(":go.bzl", "cc_paths")
-load(":launcher.bzl", "quote", "run_script")
+load(":launcher.bzl", "cc_paths", "quote", "run_script")
 
 # For the cc target that compiles the wrapper: SWIG reads pointers out of jlong through casts.
 SWIG_COPTS = [
@@ -13,7 +12,7 @@ SWIG_COPTS = [
 
 _SCRIPT = """
 mkdir -p "$SCRATCH/java/{folder}"
-{swig} -java -Wall {werror} -package {package} -outdir "$SCRATCH/java/{folder}" -o {wrapper} {includes} {options} {interface}
+{swig} -java -Wall -Werror -package {package} -outdir "$SCRATCH/java/{folder}" -o {wrapper} {includes} {options} {interface}
 {jdk}/bin/jar -J-XX:-UsePerfData --create --no-manifest --date=1980-01-01T00:00:02Z --file {srcjar} -C "$SCRATCH/java" .
 """
 
@@ -26,7 +25,6 @@ def _impl(ctx):
         "swig",
         _SCRIPT.format(
             swig = quote(SWIG) + (" -c++" if ctx.attr.cpp else ""),
-            werror = "-Werror",
             package = quote(ctx.attr.package),
             folder = ctx.attr.package.replace(".", "/"),
             wrapper = quote(wrapper.path),

@@ -1,8 +1,7 @@
 """Zig modules, programs and tests, with the project's C headers (@cImport) and shared library."""
 
 load("@local_zig//:defs.bzl", "CACHE", "COMPATIBLE", "ZIG")
-load(":go.bzl", "cc_paths")
-load(":launcher.bzl", "NATIVE_ATTRS", "native_runfiles", "quote", "run_script", "runfile", "write_launcher")
+load(":launcher.bzl", "NATIVE_ATTRS", "cc_paths", "native_runfiles", "quote", "run_script", "runfile", "write_launcher")
 
 ZigInfo = provider(
     doc = "A Zig module.",

@@ -1,0 +1,5 @@
+package refused;
+
+class WithoutTests {
+    private WithoutTests() {}
+}

@@ -1,0 +1,3 @@
+namespace Refused;
+
+public class WithoutTests;

@@ -1,0 +1,3 @@
+module example.test/refused
+
+go 1.23

@@ -1,0 +1,2 @@
+// Package refused has no tests.
+package refused
