@@ -96,10 +96,12 @@ HURRAY_API HurrayStatus hurray_descriptor_info(HG_IN const HurrayDescriptor* des
         if (value.rank() != 0) {
             info.shape = value.shape().data();
             if (!value.strides().empty()) info.strides = value.strides().data();
-            if (value.has_shard()) {
-                info.parent_shape = value.parent_shape().data();
-                info.shard_offset = value.shard_offset().data();
-            }
+        }
+        if (value.has_shard()) {
+            // Not null even for a scalar: that is how callers see that the section is there.
+            static constexpr std::uint64_t no_dimensions = 0;
+            info.parent_shape = value.rank() == 0 ? &no_dimensions : value.parent_shape().data();
+            info.shard_offset = value.rank() == 0 ? &no_dimensions : value.shard_offset().data();
         }
         return fill_sized_struct(out_info, info, sizeof info, "out_info");
     });

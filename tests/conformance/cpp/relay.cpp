@@ -1,0 +1,141 @@
+// The stages of the relay: source, relay and sink.
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "handles.hpp"
+#include "report.hpp"
+
+namespace driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::vector<std::string> read_names(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) throw std::runtime_error("cannot open the list of names " + path);
+    std::vector<std::string> names;
+    for (std::string line; std::getline(file, line);) {
+        if (!line.empty()) names.push_back(nlohmann::json::parse(line).get<std::string>());
+    }
+    return names;
+}
+
+const std::string& name_at(const std::vector<std::string>& names, std::size_t index) {
+    if (index >= names.size()) throw std::runtime_error("the stream has more tensors than the list of names");
+    return names[index];
+}
+
+// Out through the exchange form and in again, as between two runtimes.
+Tensor exchanged(Tensor tensor) {
+    HurrayBufferList* list = nullptr;
+    HurrayTensorContext* context = nullptr;
+    call("export", hurray_tensor_export, tensor.get(), &list, &context);
+    BufferList owned_list(list);
+    Context owned_context(context);
+    tensor.reset();
+    HurrayTensor* imported = nullptr;
+    call("import", hurray_tensor_import, &list, &context, &imported);
+    (void)owned_list.release();
+    (void)owned_context.release();
+    return Tensor(imported);
+}
+
+Reader standard_input() {
+    return make<Reader>("reader", hurray_reader_from_fd, STDIN_FILENO, static_cast<const HurrayStreamOptions*>(nullptr));
+}
+
+Writer standard_output() {
+    return make<Writer>("writer", hurray_writer_to_fd, STDOUT_FILENO, static_cast<const HurrayStreamOptions*>(nullptr));
+}
+
+}  // namespace
+
+int source(const std::string& model, const std::string& names, const std::string& report_path) {
+    const std::uint64_t live_before = live_handles();
+    Report report(report_path);
+    {
+        const auto file =
+            make<File>("open", hurray_file_open, model.c_str(), static_cast<const HurrayFileOptions*>(nullptr));
+        auto info = sized<HurrayFileInfo>();
+        call("file info", hurray_file_info, file.get(), &info);
+        std::ofstream name_list(names);
+        std::vector<std::string> all;
+        for (std::uint64_t i = 0; i < info.tensor_count; ++i) {
+            auto entry = sized<HurrayFileTensorInfo>();
+            call("tensor info", hurray_file_tensor_info, file.get(), i, &entry);
+            all.emplace_back(entry.name, entry.name_length);
+            name_list << nlohmann::json(all.back()).dump() << '\n';
+        }
+        name_list.close();
+        if (!name_list) throw std::runtime_error("cannot write the list of names " + names);
+        const auto writer = standard_output();
+        for (std::uint64_t i = 0; i < info.tensor_count; ++i) {
+            const auto started = Clock::now();
+            const auto tensor = exchanged(make<Tensor>("tensor", hurray_file_tensor, file.get(), i));
+            report.add(all[i], tensor.get(), started);
+            call("write", hurray_writer_write, writer.get(), tensor.get());
+        }
+    }
+    report.finish(live_before);
+    return 0;
+}
+
+int relay(const std::string& names_path, const std::string& report_path) {
+    const std::uint64_t live_before = live_handles();
+    Report report(report_path);
+    {
+        const auto reader = standard_input();
+        const auto writer = standard_output();
+        std::vector<std::string> names;
+        for (std::size_t i = 0;; ++i) {
+            const auto started = Clock::now();
+            auto tensor = make<Tensor>("read", hurray_reader_next, reader.get());
+            // The list is complete before the first tensor is sent, so it is read when that has arrived.
+            if (i == 0) names = read_names(names_path);
+            if (!tensor) {
+                if (i != names.size()) throw std::runtime_error("the stream has fewer tensors than the list of names");
+                break;
+            }
+            tensor = exchanged(std::move(tensor));
+            report.add(name_at(names, i), tensor.get(), started);
+            call("write", hurray_writer_write, writer.get(), tensor.get());
+        }
+    }
+    report.finish(live_before);
+    return 0;
+}
+
+int sink(const std::string& names_path, const std::string& report_path, const std::string& model) {
+    const std::uint64_t live_before = live_handles();
+    Report report(report_path);
+    {
+        const auto reader = standard_input();
+        const auto writer =
+            make<FileWriter>("create", hurray_file_writer_create, model.c_str(), std::uint32_t{HURRAY_FORMAT_SAFETENSORS});
+        std::vector<std::string> names;
+        for (std::size_t i = 0;; ++i) {
+            const auto started = Clock::now();
+            auto tensor = make<Tensor>("read", hurray_reader_next, reader.get());
+            if (i == 0) names = read_names(names_path);
+            if (!tensor) {
+                if (i != names.size()) throw std::runtime_error("the stream has fewer tensors than the list of names");
+                break;
+            }
+            tensor = exchanged(std::move(tensor));
+            const std::string& name = name_at(names, i);
+            report.add(name, tensor.get(), started);
+            call("add", hurray_file_writer_add, writer.get(), name.data(), std::uint64_t{name.size()}, tensor.get());
+        }
+        call("finish", hurray_file_writer_finish, writer.get());
+    }
+    report.finish(live_before);
+    return 0;
+}
+
+}  // namespace driver
