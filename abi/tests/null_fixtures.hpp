@@ -129,9 +129,11 @@ protected:
         return static_cast<T>(1);
     }
 
-    /// A valid struct that is read by a call.
+    /// A valid struct that is read by a call. A new one needs an overload of `example`.
     template <class T>
-    const T* value();
+    static const T* value() {
+        return example(static_cast<const T*>(nullptr));
+    }
 
     /// A live handle. The test ends it, and fails when that is not possible any more.
     template <class Handle>
@@ -203,6 +205,24 @@ private:
         end_with(*out, hurray_file_destroy);
     }
 
+    static const HurrayDenseSpec* example(const HurrayDenseSpec*) {
+        static const std::array<std::uint64_t, 2> shape{4, 4};
+        static const HurrayDenseSpec spec = [] {
+            HurrayDenseSpec made{};
+            made.struct_size = sizeof made;
+            made.element_type = HURRAY_TYPE_FLOAT32;
+            made.layout = HURRAY_LAYOUT_ROW_MAJOR;
+            made.rank = 2;
+            made.shape = shape.data();
+            return made;
+        }();
+        return &spec;
+    }
+    static const HurrayBufferHandleBytes* example(const HurrayBufferHandleBytes*) {
+        static const HurrayBufferHandleBytes handle = {{64, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0}};
+        return &handle;
+    }
+
     template <class Handle>
     void end_with(Handle* handle, HurrayStatus (*destroy)(Handle**)) {
         endings_.push_back([handle, destroy]() mutable { EXPECT_EQ(destroy(&handle), HURRAY_OK); });
@@ -220,26 +240,5 @@ private:
     HurrayError report_{};
     std::deque<std::function<void()>> endings_;
 };
-
-template <>
-inline const HurrayDenseSpec* NullPointers::value<HurrayDenseSpec>() {
-    static const std::array<std::uint64_t, 2> shape{4, 4};
-    static const HurrayDenseSpec spec = [] {
-        HurrayDenseSpec made{};
-        made.struct_size = sizeof made;
-        made.element_type = HURRAY_TYPE_FLOAT32;
-        made.layout = HURRAY_LAYOUT_ROW_MAJOR;
-        made.rank = 2;
-        made.shape = shape.data();
-        return made;
-    }();
-    return &spec;
-}
-
-template <>
-inline const HurrayBufferHandleBytes* NullPointers::value<HurrayBufferHandleBytes>() {
-    static const HurrayBufferHandleBytes handle = {{64, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0}};
-    return &handle;
-}
 
 }  // namespace hurray_null

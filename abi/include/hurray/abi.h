@@ -445,9 +445,11 @@ typedef struct HurrayDescriptorInfo {
     const uint64_t *shape;
     /** `rank` strides in elements for the strided layout, else null. */
     const int64_t *strides;
-    /** `rank` sizes of the tensor that this one is a shard of; null without a shard section. */
+    /**
+     * `rank` sizes of the tensor that this one is a shard of; null if and only if there is no shard section.
+     */
     const uint64_t *parent_shape;
-    /** `rank` offsets in the parent; null without a shard section. */
+    /** `rank` offsets in the parent; null if and only if there is no shard section. */
     const uint64_t *shard_offset;
 } HurrayDescriptorInfo;
 

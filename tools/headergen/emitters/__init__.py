@@ -12,6 +12,6 @@ EMITTERS = {
         "layout",
         "version_script",
         "stub",
-        # "null_test",
+        "null_test",
     ],
 }

@@ -84,11 +84,12 @@ class Builder:
         return result
 
     def _function_type(self, d: Declaration):
-        target = d.cursor.underlying_typedef_type.get_canonical()
+        """The function type behind a callback's typedef, as it was written: int32_t stays int32_t."""
+        target = d.cursor.underlying_typedef_type
         if target.kind != self.ci.TypeKind.POINTER:
             return None
         pointee = target.get_pointee()
-        return pointee if pointee.kind == self.ci.TypeKind.FUNCTIONPROTO else None
+        return pointee if pointee.get_canonical().kind == self.ci.TypeKind.FUNCTIONPROTO else None
 
     def _name(self, d: Declaration, prefixes: list[str]) -> None:
         if not d.name.startswith(tuple(prefixes)):

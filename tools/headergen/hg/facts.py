@@ -17,8 +17,7 @@ def of(abi: dict) -> dict:
         "functions": {f["name"]: {"signature": signature(f), "since": f["since"]} for f in abi["functions"]},
         "constants": {c["name"]: {"type": types.spell(c["type"]), "value": c["value"]} for c in abi["constants"]},
         "typedefs": {t["name"]: types.spell(t["type"]) for t in abi["typedefs"]},
-        "callbacks": {c["name"]: f"{c['c_return']} ({', '.join(p['c'] for p in c['params']) or 'void'})"
-                      for c in abi["callbacks"]},
+        "callbacks": {c["name"]: signature(c) for c in abi["callbacks"]},
         "handles": {h["name"]: "opaque" for h in abi["handles"]},
         "structs": {s["name"]: {"size": s["size"], "align": s["align"],
                                 "fields": [[f["name"], f["c"], f["offset"]] for f in s["fields"]]}
@@ -27,7 +26,9 @@ def of(abi: dict) -> dict:
 
 
 def signature(f: dict) -> str:
-    return f"{f['c_return']} ({', '.join(p['c'] for p in f['params']) or 'void'})"
+    """Types and, for pointers, who owns what; the names of parameters may change."""
+    parameters = [types.spell(p["type"]) + (f" [{p['ownership']}]" if "ownership" in p else "") for p in f["params"]]
+    return f"{f['c_return']} ({', '.join(parameters) or 'void'})"
 
 
 _KINDS = ("functions", "constants", "typedefs", "callbacks", "handles", "structs")

@@ -59,7 +59,7 @@ def _header(root: Path, profile: Profile, abi: dict, header: Header, earlier: li
         if body:
             out.append(_section_title(section.title))
             if section.text:
-                out.append(_comment([section.text]))
+                out.append("\n" + _comment([section.text]))
             out.append(body)
     out.append(f"\n#ifdef __cplusplus\n}} /* extern \"C\" */\n#endif\n\n#endif /* {guard} */\n")
     return "".join(out)
