@@ -1,0 +1,331 @@
+#include "core/hurray/io/safetensors_writer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/hurray/base/checked.hpp"
+#include "core/hurray/io/atomic_file.hpp"
+#include "core/hurray/io/bool_bytes.hpp"
+#include "core/hurray/io/host_memory.hpp"
+#include "core/hurray/io/quoted.hpp"
+#include "core/hurray/io/row_major_gather.hpp"
+#include "core/hurray/io/safetensors.hpp"
+#include "core/hurray/io/safetensors_dtype.hpp"
+#include "core/hurray/io/utf8.hpp"
+#include "core/hurray/layout/dense_view.hpp"
+#include "core/hurray/types/element_type.hpp"
+
+namespace hurray {
+namespace {
+
+using ull = unsigned long long;
+
+constexpr std::string_view metadata_name = "__metadata__";
+// Elements that pass through the buffer at once; a multiple of 8, so that packed elements end at a byte.
+constexpr std::uint64_t elements_at_once = 64 * 1024;
+// Spans that are handed to the system in one call.
+constexpr std::size_t pieces_at_once = 16;
+
+struct Pending {
+    Tensor tensor;
+    const SafetensorsDtype* dtype = nullptr;
+    /// Bytes in the file.
+    std::uint64_t byte_size = 0;
+    /// The elements can be written straight from the buffer.
+    bool direct = false;
+};
+
+using PendingByName = std::map<std::string, Pending, std::less<>>;
+
+void append_string(std::string& json, std::string_view text) {
+    json += '"';
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            json += '\\';
+            json += c;
+        } else if (byte < 0x20) {
+            char escaped[8];
+            std::snprintf(escaped, sizeof escaped, "\\u%04x", byte);
+            json += escaped;
+        } else {
+            json += c;
+        }
+    }
+    json += '"';
+}
+
+void append_tensor(std::string& json, std::string_view name, const Pending& pending, std::uint64_t begin) {
+    append_string(json, name);
+    json += ":{\"dtype\":\"";
+    json += pending.dtype->name;
+    json += "\",\"shape\":[";
+    bool first = true;
+    for (const std::uint64_t dimension : pending.tensor.descriptor.shape()) {
+        if (!first) json += ',';
+        first = false;
+        json += std::to_string(dimension);
+    }
+    json += "],\"data_offsets\":[" + std::to_string(begin) + ',' + std::to_string(begin + pending.byte_size) + "]}";
+}
+
+std::unexpected<Error> unsupported(std::string_view name, const char* what) {
+    return fail(Status::unsupported, Error::no_offset, "tensor %s: %s", Quoted(name).c_str(), what);
+}
+
+// What the format has no words for must not be lost in silence. Statistics can be: they say nothing that the data
+// does not say.
+Result<void> check_sections(std::string_view name, const Descriptor& descriptor) {
+    const std::uint32_t flags = descriptor.flags();
+    if ((flags & descriptor_flag::quantization) != 0) return unsupported(name, "safetensors cannot hold quantization");
+    if ((flags & descriptor_flag::shard) != 0) return unsupported(name, "safetensors cannot hold a shard's place");
+    if ((flags & descriptor_flag::composite_member) != 0) {
+        return unsupported(name, "safetensors cannot hold a member of a composite");
+    }
+    return {};
+}
+
+// Size of the data in the file. Readers compute the size in bits from all dimensions that are not 0, so that must not
+// overflow, even when the tensor is empty.
+Result<std::uint64_t> size_in_file(std::string_view name, const Descriptor& descriptor, std::uint64_t element_bits) {
+    std::uint64_t bits = element_bits;
+    bool empty = false;
+    for (const std::uint64_t dimension : descriptor.shape()) {
+        if (dimension == 0) {
+            empty = true;
+            continue;
+        }
+        const auto next = checked_mul(bits, dimension);
+        if (!next) return unsupported(name, "the size in bits is more than 2^64-1");
+        bits = *next;
+    }
+    if (empty) return std::uint64_t{0};
+    if (bits % 8 != 0) return unsupported(name, "its data does not end at a byte, as safetensors demands");
+    return bits / 8;
+}
+
+Result<Pending> make_pending(std::string_view name, Tensor tensor) {
+    Pending pending{std::move(tensor)};
+    const Descriptor& descriptor = pending.tensor.descriptor;
+    pending.dtype = find_safetensors_dtype(descriptor.element_type());
+    if (pending.dtype == nullptr) {
+        const ElementTypeInfo* type = find_element_type(descriptor.element_type());
+        return fail(Status::unsupported, Error::no_offset, "tensor %s: safetensors cannot hold the element type %s (tag %02x)",
+                    Quoted(name).c_str(), type == nullptr ? "of its own" : type->name, descriptor.element_type());
+    }
+    if (auto checked = check_sections(name, descriptor); !checked) return std::unexpected(checked.error());
+    const auto view = dense_view(descriptor);
+    if (!view) {
+        return fail(view.error().code, view.error().offset, "tensor %s: %s", Quoted(name).c_str(), view.error().message);
+    }
+    if (auto checked = check_host_buffers(pending.tensor); !checked) {
+        return fail(checked.error().code, checked.error().offset, "tensor %s: %s", Quoted(name).c_str(),
+                    checked.error().message);
+    }
+    const Buffer& buffer = pending.tensor.buffers.front();
+    if (view->element_count != 0 && view->byte_offset - view->bytes_below < buffer.prefix) {
+        return fail(Status::invalid_argument, Error::no_offset,
+                    "tensor %s: byte_offset: elements start %llu bytes into the buffer, whose first %u bytes are not its own",
+                    Quoted(name).c_str(), static_cast<ull>(view->byte_offset - view->bytes_below), buffer.prefix);
+    }
+    const auto size = size_in_file(name, descriptor, pending.dtype->file_bits);
+    if (!size) return std::unexpected(size.error());
+    pending.byte_size = *size;
+    pending.direct = view->contiguous && pending.dtype->file_bits == pending.dtype->bits;
+    return pending;
+}
+
+// Gathers spans for the system to write at once.
+class Output {
+public:
+    explicit Output(ByteSink& sink) : sink_(sink) {}
+
+    /// The bytes must stay until flush().
+    Result<void> add(std::span<const std::byte> bytes) {
+        if (bytes.empty()) return {};
+        pieces_[count_++] = bytes;
+        return count_ == pieces_.size() ? flush() : Result<void>{};
+    }
+
+    Result<void> flush() {
+        const std::size_t count = std::exchange(count_, 0);
+        if (count == 0) return {};
+        return sink_.write(std::span<const std::span<const std::byte>>(pieces_).first(count));
+    }
+
+private:
+    ByteSink& sink_;
+    std::array<std::span<const std::byte>, pieces_at_once> pieces_;
+    std::size_t count_ = 0;
+};
+
+Result<void> write_gathered(const Pending& pending, Output& output, std::uint64_t& copied_bytes) {
+    const Descriptor& descriptor = pending.tensor.descriptor;
+    std::vector<std::int64_t> strides(descriptor.rank());
+    if (auto done = dense_strides(descriptor, strides); !done) return done;
+    const SafetensorsDtype& dtype = *pending.dtype;
+    const bool unpack = dtype.file_bits != dtype.bits;
+    RowMajorGather gather({pending.tensor.buffers.front().data + descriptor.byte_offset(), dtype.bits,
+                           descriptor.shape(), strides});
+    std::vector<std::byte> elements(elements_at_once * dtype.bits / 8);
+    std::vector<std::byte> bytes(unpack ? elements_at_once : 0);
+    while (gather.remaining() != 0) {
+        const std::uint64_t count = std::min(elements_at_once, gather.remaining());
+        gather.next(elements, count);
+        std::span<const std::byte> out = std::span(elements).first(static_cast<std::size_t>(count * dtype.bits / 8));
+        if (unpack) {
+            const auto unpacked = std::span(bytes).first(static_cast<std::size_t>(count));
+            unpack_bool_bits(elements, unpacked);
+            out = unpacked;
+        }
+        copied_bytes += out.size();
+        auto done = output.add(out);
+        if (done) done = output.flush();  // the buffer is used again
+        if (!done) return done;
+    }
+    return {};
+}
+
+}  // namespace
+
+struct SafetensorsWriter::State {
+    std::unique_ptr<AtomicFile> file;
+    PendingByName tensors;
+    std::map<std::string, std::string, std::less<>> metadata;
+    std::uint64_t copied_bytes = 0;
+    bool finished = false;
+
+    [[nodiscard]] Result<void> check_open() const {
+        if (!finished) return {};
+        return fail(Status::invalid_argument, Error::no_offset, "the writer has finished");
+    }
+
+    // By name already; then the widest first, so that everything is aligned to its element.
+    [[nodiscard]] std::vector<const PendingByName::value_type*> file_order() const {
+        std::vector<const PendingByName::value_type*> order;
+        order.reserve(tensors.size());
+        for (const auto& entry : tensors) order.push_back(&entry);
+        std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+            return a->second.dtype->alignment > b->second.dtype->alignment;
+        });
+        return order;
+    }
+
+    [[nodiscard]] Result<std::string> header(std::span<const PendingByName::value_type* const> order) const {
+        std::string json = "{";
+        if (!metadata.empty()) {
+            append_string(json, metadata_name);
+            json += ":{";
+            for (const auto& [key, value] : metadata) {
+                if (json.back() != '{') json += ',';
+                append_string(json, key);
+                json += ':';
+                append_string(json, value);
+            }
+            json += '}';
+        }
+        std::uint64_t begin = 0;
+        for (const auto* entry : order) {
+            if (json.size() > 1) json += ',';
+            append_tensor(json, entry->first, entry->second, begin);
+            const auto end = checked_add(begin, entry->second.byte_size);
+            if (!end) return fail(Status::limit_exceeded, Error::no_offset, "the data is more than 2^64-1 bytes");
+            begin = *end;
+        }
+        json += '}';
+        json.resize((json.size() + 7) / 8 * 8, ' ');
+        if (json.size() > SafetensorsOptions::default_header_limit) {
+            return fail(Status::limit_exceeded, Error::no_offset,
+                        "header: %llu bytes, readers accept no more than %llu", static_cast<ull>(json.size()),
+                        static_cast<ull>(SafetensorsOptions::default_header_limit));
+        }
+        return json;
+    }
+
+    Result<void> write() {
+        const auto order = file_order();
+        const auto json = header(order);
+        if (!json) return std::unexpected(json.error());
+        const std::uint64_t length = json->size();
+        Output output(*file);
+        auto done = output.add(std::as_bytes(std::span(&length, 1)));
+        if (done) done = output.add(std::as_bytes(std::span(*json)));
+        for (const auto* entry : order) {
+            if (!done) return done;
+            const Pending& pending = entry->second;
+            if (pending.byte_size == 0) continue;
+            if (pending.direct) {
+                done = output.add({pending.tensor.buffers.front().data + pending.tensor.descriptor.byte_offset(),
+                                   static_cast<std::size_t>(pending.byte_size)});
+            } else {
+                done = write_gathered(pending, output, copied_bytes);
+            }
+        }
+        if (done) done = output.flush();
+        return done;
+    }
+};
+
+SafetensorsWriter::SafetensorsWriter(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
+SafetensorsWriter::SafetensorsWriter(SafetensorsWriter&&) noexcept = default;
+SafetensorsWriter& SafetensorsWriter::operator=(SafetensorsWriter&&) noexcept = default;
+SafetensorsWriter::~SafetensorsWriter() = default;
+
+Result<SafetensorsWriter> SafetensorsWriter::create(std::string_view path) {
+    auto file = AtomicFile::create(path);
+    if (!file) return std::unexpected(file.error());
+    auto state = std::make_unique<State>();
+    state->file = *std::move(file);
+    return SafetensorsWriter(std::move(state));
+}
+
+Result<void> SafetensorsWriter::set_metadata(std::string_view key, std::string_view value) {
+    if (auto open = state_->check_open(); !open) return open;
+    if (find_invalid_utf8(key)) {
+        return fail(Status::invalid_argument, Error::no_offset, "metadata key %s: invalid UTF-8", Quoted(key).c_str());
+    }
+    if (const auto at = find_invalid_utf8(value)) {
+        return fail(Status::invalid_argument, Error::no_offset, "metadata key %s: invalid UTF-8 at byte %zu of its value",
+                    Quoted(key).c_str(), *at);
+    }
+    state_->metadata.insert_or_assign(std::string(key), std::string(value));
+    return {};
+}
+
+Result<void> SafetensorsWriter::add(std::string_view name, Tensor tensor) {
+    if (auto open = state_->check_open(); !open) return open;
+    if (find_invalid_utf8(name)) {
+        return fail(Status::invalid_argument, Error::no_offset, "tensor name %s: invalid UTF-8", Quoted(name).c_str());
+    }
+    if (name == metadata_name) {
+        return fail(Status::invalid_argument, Error::no_offset, "tensor name %s: reserved for the metadata",
+                    Quoted(name).c_str());
+    }
+    if (state_->tensors.contains(name)) {
+        return fail(Status::invalid_argument, Error::no_offset, "tensor name %s: there is one of that name already",
+                    Quoted(name).c_str());
+    }
+    auto pending = make_pending(name, std::move(tensor));
+    if (!pending) return std::unexpected(pending.error());
+    state_->tensors.emplace(std::string(name), *std::move(pending));
+    return {};
+}
+
+Result<void> SafetensorsWriter::finish() {
+    if (auto open = state_->check_open(); !open) return open;
+    state_->finished = true;
+    auto done = state_->write();
+    if (done) done = state_->file->commit();
+    state_->file.reset();
+    state_->tensors.clear();  // the shares are not needed any more
+    return done;
+}
+
+std::uint64_t SafetensorsWriter::copied_bytes() const noexcept { return state_->copied_bytes; }
+
+}  // namespace hurray

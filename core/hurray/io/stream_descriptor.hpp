@@ -1,0 +1,19 @@
+// The form in which descriptors travel in a stream.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/hurray/base/error.hpp"
+#include "core/hurray/descriptor/descriptor.hpp"
+
+namespace hurray {
+
+/// The encoded descriptor of a tensor as a receiver must see it: its first buffer without `prefix` bytes at its start
+/// (byte_offset and byte_size less so much), and all buffers as plain CPU memory, for what they were in this process is
+/// of no meaning to another. Everything else stays as it is, byte for byte.
+/// Errors: invalid_argument (the elements reach into the prefix), unsupported (a prefix, or memory other than plain CPU
+/// memory, with a layout that is not dense).
+Result<std::vector<std::byte>> encode_for_stream(const Descriptor& descriptor, std::uint32_t prefix);
+
+}  // namespace hurray

@@ -1,0 +1,59 @@
+// Reading a stream of tensors (format: stream; docs/formats/stream.md).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/hurray/base/error.hpp"
+#include "core/hurray/io/byte_source.hpp"
+#include "core/hurray/tensor.hpp"
+
+namespace hurray {
+
+struct StreamLimits {
+    static constexpr std::uint64_t default_descriptor_length = std::uint64_t{16} << 20;
+    static constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+    static constexpr std::uint32_t default_alignment = std::uint32_t{2} << 20;
+
+    /// Longest descriptor accepted, in bytes.
+    std::uint64_t max_descriptor_length = default_descriptor_length;
+    /// Largest tensor accepted, in bytes over all its buffers.
+    std::uint64_t max_tensor_bytes = no_limit;
+    /// Largest buffer alignment accepted, in bytes: what a buffer asks for is what it gets, so it must be affordable.
+    std::uint32_t max_alignment = default_alignment;
+};
+
+/// Reads tensor after tensor, each into memory of its own that has the alignment its descriptor declares.
+///
+/// Never reads a byte beyond the tensor that was asked for, and allocates no more than twice what has arrived: a length
+/// in the stream is not believed before its bytes are there.
+///
+/// Thread rule: one thread at a time; tensors live on their own.
+class StreamReader {
+public:
+    explicit StreamReader(std::unique_ptr<ByteSource> source, const StreamLimits& limits = {}) noexcept;
+
+    /// The next tensor, or nothing at a clean end (between tensors).
+    /// Errors (offset: bytes from the start of the stream): invalid_format (the stream ends inside a tensor),
+    /// limit_exceeded, invalid_sync_mode (anything but PRODUCER_SYNCED), unsupported (a buffer that is not CPU memory),
+    /// out_of_memory, io, and those of decoding a descriptor. A stream that failed once answers every further call with
+    /// the same error: where the next tensor would start is unknown.
+    Result<std::optional<Tensor>> next();
+
+    /// Bytes read so far.
+    [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
+
+private:
+    Result<std::optional<Tensor>> read_tensor();
+    Result<std::optional<Descriptor>> read_descriptor();
+    Result<void> check_table(const Descriptor& descriptor, std::uint64_t start) const;
+    Result<Buffer> read_buffer(const BufferHandle& handle, std::size_t index);
+
+    std::unique_ptr<ByteSource> source_;
+    StreamLimits limits_;
+    std::uint64_t offset_ = 0;
+    std::optional<Error> failure_;
+};
+
+}  // namespace hurray
