@@ -53,6 +53,8 @@
 #define HG_CONSUMED_VAR HG_ANNOTATE("consumed_var")
 /// Required handle that the call ends.
 #define HG_DESTROYED HG_ANNOTATE("destroyed")
+/// As HG_DESTROYED, but null is a no-op.
+#define HG_DESTROYED_OPT HG_ANNOTATE("destroyed_opt")
 /// Pointer to the caller's handle variable, which is ended and nulled; a null variable, or a null pointer to one, is
 /// a no-op.
 #define HG_DESTROYED_VAR HG_ANNOTATE("destroyed_var")

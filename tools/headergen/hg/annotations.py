@@ -50,6 +50,7 @@ MEANINGS = {
                             "Required, and so is the handle in it. Ownership of the handle moves to the callee and the "
                             "variable becomes NULL, on success only.", shape="var"),
     "destroyed": Meaning("in", "no", "destroyed", "Required. Ended by the call.", points_to_const=False),
+    "destroyed_opt": Meaning("in", "yes", "destroyed", "Ended by the call; NULL is a no-op.", points_to_const=False),
     "destroyed_var": Meaning("inout", "yes", "destroyed",
                              "Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL "
                              "variable, or NULL itself, is a no-op.", shape="var"),

@@ -332,8 +332,8 @@ class Builder:
             refuse("const char *")
         elif meaning.shape == "error" and to.get("name") != self.profile.error_type:
             refuse(f"{self.profile.error_type} *")
-        elif annotation in ("consumed", "destroyed") and to["kind"] != "handle":
-            refuse("a handle")
+        elif annotation in ("consumed", "destroyed", "destroyed_opt") and to["kind"] not in ("handle", "struct"):
+            refuse("a handle or a struct that the library made")
         elif annotation in ("consumed_var", "destroyed_var") and to["to"]["kind"] != "handle":
             refuse("the address of a handle variable")
         elif meaning.points_to_const is True and not t["const"]:

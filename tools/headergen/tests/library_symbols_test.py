@@ -1,5 +1,6 @@
 """The built library exports exactly what the headers declare, in the right version nodes, under its soname."""
 
+import ctypes
 import json
 import subprocess
 import unittest
@@ -9,13 +10,22 @@ from sample import ROOT
 from hg import profile, symbols  # noqa: E402  (sample puts the folder on the path)
 
 LIBRARY = ROOT / "abi/libhurray.so"
+STUB = ROOT / "abi/stub5/libhurray.so"
 
 
 class Library(unittest.TestCase):
     def test_symbols(self):
         chosen = profile.load(ROOT, "abi/headergen.json")
         abi = json.loads((ROOT / chosen.abi_json).read_text(encoding="utf-8"))
-        self.assertEqual(symbols.compare(LIBRARY, abi, chosen.version_nodes), [])
+        for library in (LIBRARY, STUB):
+            with self.subTest(library):
+                self.assertEqual(symbols.compare(library, abi, chosen.version_nodes), [])
+
+    def test_stub_is_a_stranger(self):
+        stub = ctypes.CDLL(str(STUB))
+        self.assertEqual(stub.hurray_c_abi_version(), 5)
+        self.assertEqual(stub.hurray_c_abi_supports(4), 0)
+        self.assertEqual(stub.hurray_buffer_destroy(None), -2)
 
     def test_soname_and_flags(self):
         run = subprocess.run(["readelf", "-d", str(LIBRARY)], capture_output=True, text=True, check=True)
