@@ -11,13 +11,13 @@ from . import common
 def emit(abi: dict, root: Path) -> dict[str, str]:
     del root
     includes = sorted({e["source"] for key in ("constants", "structs", "typedefs") for e in abi[key]})
-    c_head = "#include <stddef.h>\n#include <stdint.h>\n\n#include <hurray.h>\n"
+    c_head = f"#include <stddef.h>\n#include <stdint.h>\n\n#include <{abi['umbrella']}>\n"
     cpp_head = "#include <cstddef>\n#include <cstdint>\n#include <string_view>\n\n" + \
         "".join(f'#include "{i}"\n' for i in includes)
     return {
-        "abi/gen/layout_check.c": common.banner() + c_head + _checks(abi, "_Static_assert", cpp=False)
+        f"{abi['gen']}/layout_check.c": common.banner() + c_head + _checks(abi, "_Static_assert", cpp=False)
         + "\nint main(void) { return 0; }\n",
-        "abi/gen/layout_check.cpp": common.banner() + cpp_head + _checks(abi, "static_assert", cpp=True)
+        f"{abi['gen']}/layout_check.cpp": common.banner() + cpp_head + _checks(abi, "static_assert", cpp=True)
         + "\nint main() { return 0; }\n",
     }
 

@@ -27,7 +27,7 @@ def emit(abi: dict, root: Path) -> dict[str, str]:
             if p.get("annotation") == "destroyed_var":
                 out.append(_no_op(f, p, sized))
     out.append("\n}  // namespace\n")
-    return {"abi/gen/null_test.cpp": "".join(out)}
+    return {f"{abi['gen']}/null_test.cpp": "".join(out)}
 
 
 def _test(f: dict, null: dict, sized: set[str], null_inside: bool) -> str:

@@ -14,16 +14,17 @@ from . import common
 
 def emit(abi: dict, root: Path) -> dict[str, str]:
     del root
+    macro = abi["import_macro"]
     out = [common.banner(),
            "// Exports every function of the C ABI and fails in each, so that a binding's version check can be tested: the\n"
            "// answer of the version function is HURRAY_STUB_VERSION.\n"
-           "#if defined(_WIN32)\n#define HURRAY_API __declspec(dllexport)\n#else\n"
-           '#define HURRAY_API __attribute__((visibility("default")))\n#endif\n\n#include <hurray.h>\n\n'
+           f"#if defined(_WIN32)\n#define {macro} __declspec(dllexport)\n#else\n"
+           f'#define {macro} __attribute__((visibility("default")))\n#endif\n\n#include <{abi["umbrella"]}>\n\n'
            "#ifndef HURRAY_STUB_VERSION\n#define HURRAY_STUB_VERSION 5\n#endif\n"]
     for f in abi["functions"]:
         unused = "".join(f"    (void)({p['name']});\n" for p in f["params"])
         out.append(f"\n{header.prototype(f)} {{\n{unused}    return {_answer(abi, f)};\n}}\n")
-    return {"abi/gen/stub.c": "".join(out)}
+    return {f"{abi['gen']}/stub.c": "".join(out)}
 
 
 def _answer(abi: dict, f: dict) -> str:

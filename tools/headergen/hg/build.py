@@ -35,6 +35,10 @@ class Builder:
             "status_type": self.profile.status_type,
             "error_type": self.profile.error_type,
             "headers": [h.path for h in self.profile.headers],
+            "umbrella": (self.profile.umbrella or {"path": self.profile.headers[0].path})["path"],
+            "import_macro": self.profile.import_macro,
+            "version_nodes": self.profile.version_nodes,
+            "gen": self.profile.gen,
             "groups": [], "constants": [], "typedefs": [], "callbacks": [], "handles": [], "structs": [], "functions": [],
         }
         for file, group in self.sources.groups:

@@ -11,7 +11,7 @@ from unittest import mock
 from sample import PROFILE, ROOT, SampleTest
 
 import emitters  # noqa: E402  (sample puts the folder on the path)
-from emitters import common, layout, null_test, stub  # noqa: E402
+from emitters import common, layout, null_test, stub, version_script  # noqa: E402
 from hg import emit, output, refresh  # noqa: E402
 
 
@@ -40,7 +40,7 @@ class Emitters(SampleTest):
         self.assertEqual(common.group_prefix(self.abi_json, groups["HurrayStatus"]), "HURRAY_ERR_")
 
     def test_every_required_pointer_has_a_null_test(self):
-        text = null_test.emit(self.abi_json, self.root)["abi/gen/null_test.cpp"]
+        text = null_test.emit(self.abi_json, self.root)["gen/null_test.cpp"]
         names = {line.split(", ")[1].rstrip(") {") for line in text.splitlines() if line.startswith("TEST_F")}
         self.assertEqual(names, {
             "hurray_box_from_memory_memory", "hurray_box_from_memory_out_box", "hurray_box_info_box", "hurray_box_info_out_info",
@@ -58,14 +58,13 @@ class Emitters(SampleTest):
 
     def compiles(self, text: str, *command: str) -> subprocess.CompletedProcess:
         self.assertEqual(self.headergen()[0], 0)
-        (self.root / "include/hurray.h").write_text('#include "sample.h"\n')
         return subprocess.run([*command, "-Wall", "-Wextra", "-Werror", "-Iinclude", "-I.", "-fsyntax-only", "-"], input=text, text=True,
                               cwd=self.root, capture_output=True, check=False)
 
     @unittest.skipUnless(shutil.which("gcc"), "needs gcc")
     def test_layout_check_fails_when_a_field_moves(self):
-        for key, command in (("abi/gen/layout_check.c", ("gcc", "-std=c11", "-xc")),
-                             ("abi/gen/layout_check.cpp", ("g++", "-std=c++23", "-xc++"))):
+        for key, command in (("gen/layout_check.c", ("gcc", "-std=c11", "-xc")),
+                             ("gen/layout_check.cpp", ("g++", "-std=c++23", "-xc++"))):
             with self.subTest(key):
                 good = layout.emit(self.abi_json, self.root)[key]
                 run = self.compiles(good, *command)
@@ -77,9 +76,20 @@ class Emitters(SampleTest):
 
     @unittest.skipUnless(shutil.which("gcc"), "needs gcc")
     def test_stub_compiles(self):
-        run = self.compiles(stub.emit({**self.abi_json}, self.root)["abi/gen/stub.c"].replace("HURRAY_ERR_VERSION_MISMATCH", "-2"),
+        run = self.compiles(stub.emit(self.abi_json, self.root)["gen/stub.c"].replace("HURRAY_ERR_VERSION_MISMATCH", "-2"),
                             "gcc", "-std=c11", "-xc")
         self.assertEqual(run.returncode, 0, run.stderr)
+
+    def test_version_script(self):
+        text = version_script.emit(self.abi_json, self.root)["gen/sample.map"]
+        first, second = text.split("HURRAY_2 {")
+        self.assertIn("hurray_box_destroy;", first)
+        self.assertIn("local:\n    *;", first)
+        self.assertIn("hurray_name;", second)
+        self.assertTrue(text.endswith("} HURRAY_1;\n"))
+        plain = version_script.emit({**self.abi_json, "version_nodes": None}, self.root)["gen/sample.map"]
+        self.assertEqual(plain.count("hurray_"), len(self.abi_json["functions"]))
+        self.assertIn("local:", plain)
 
     def test_two_emitters_cannot_write_one_file(self):
         with mock.patch.dict(emitters.EMITTERS, {PROFILE: ["layout", "layout"]}):
@@ -89,7 +99,7 @@ class Emitters(SampleTest):
     def refresh(self, *arguments: str) -> tuple[int, str]:
         out = io.StringIO()
         with mock.patch.dict(emitters.EMITTERS, {PROFILE: ["layout"]}, clear=True), \
-                mock.patch.object(layout, "FOLDERS", ["abi/gen"], create=True), \
+                mock.patch.object(layout, "FOLDERS", ["gen"], create=True), \
                 contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
             code = refresh.main(["--root", str(self.root), *arguments])
         return code, out.getvalue()
@@ -98,12 +108,12 @@ class Emitters(SampleTest):
         self.assertEqual(self.refresh("--check")[0], 1)
         code, printed = self.refresh()
         self.assertEqual(code, 0)
-        self.assertIn("refresh: wrote abi/gen/layout_check.c", printed)
+        self.assertIn("refresh: wrote gen/layout_check.c", printed)
         self.assertEqual(self.refresh("--check"), (0, "refresh: 6 files are fresh\n"))
 
     def test_stale_emitted_file(self):
         self.refresh()
-        path = self.root / "abi/gen/layout_check.c"
+        path = self.root / "gen/layout_check.c"
         path.write_text(path.read_text() + "// by hand\n")
         code, printed = self.refresh("--check")
         self.assertEqual(code, 1)
@@ -111,12 +121,12 @@ class Emitters(SampleTest):
 
     def test_stray_file_in_a_generated_folder(self):
         self.refresh()
-        (self.root / "abi/gen/old.c").write_text("")
+        (self.root / "gen/old.c").write_text("")
         code, printed = self.refresh("--check")
         self.assertEqual(code, 1)
-        self.assertIn("abi/gen/old.c: stands in a folder of generated files, but nothing generates it", printed)
-        self.assertIn("removed abi/gen/old.c", self.refresh()[1])
-        self.assertEqual(output.leftovers(self.root, ["abi/gen"], {"abi/gen/layout_check.c": "", "abi/gen/layout_check.cpp": ""}), [])
+        self.assertIn("gen/old.c: stands in a folder of generated files, but nothing generates it", printed)
+        self.assertIn("removed gen/old.c", self.refresh()[1])
+        self.assertEqual(output.leftovers(self.root, ["gen"], {"gen/layout_check.c": "", "gen/layout_check.cpp": ""}), [])
 
     def test_refused_sources_change_nothing(self):
         self.refresh()
