@@ -13,5 +13,6 @@ EMITTERS = {
         "version_script",
         "stub",
         "null_test",
+        "csharp",
     ],
 }

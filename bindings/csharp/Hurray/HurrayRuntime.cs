@@ -1,0 +1,100 @@
+using System;
+using System.Collections.Generic;
+using System.Runtime.InteropServices;
+using Hurray.Interop;
+
+namespace Hurray;
+
+/// <summary>The loaded shared library: what it is, what is alive in it, and what it has to say.</summary>
+/// <remarks>Every member may be called from any thread. The first call of anything in this package loads the library: the
+/// file that the environment variable HURRAY_LIBRARY names, or the one that the system's loader finds. Before anything
+/// else its version is asked for; another one is a <see cref="HurrayVersionException"/>.</remarks>
+public static unsafe class HurrayRuntime
+{
+    /// <summary>A release callback threw. There is no caller left to throw it to: it is reported here, on the thread that ran
+    /// the callback.</summary>
+    public static event Action<Exception>? ReleaseFailed
+    {
+        add => Lease.Failed += value;
+        remove => Lease.Failed -= value;
+    }
+
+    /// <summary>Version of the C ABI that the library speaks.</summary>
+    public static uint AbiVersion => Info().CAbiVersion;
+
+    /// <summary>What identifies the build of the library.</summary>
+    public static string BuildId => Text(Info().BuildId);
+
+    /// <summary>Version of the library, such as "0.1.0".</summary>
+    public static string Version => Text(Info().Version);
+
+    /// <summary>File that the library was loaded from; empty where the system cannot tell.</summary>
+    public static string LibraryPath => Text(Info().LibraryPath);
+
+    /// <summary>Whether destroyed handles are kept and checked, so that their use is an error instead of undefined. May be
+    /// changed at any time; it costs memory.</summary>
+    public static bool HandleChecks
+    {
+        get => Info().HandleChecks != 0;
+        set
+        {
+            NativeError error;
+            Native.Check(NativeMethods.HandleChecksSet(value ? (byte)1 : (byte)0, &error), &error);
+        }
+    }
+
+    /// <summary>How many releases wait for a thread that may run them: what the garbage collector found unclosed. The next
+    /// creation or close of anything runs them, and so does <see cref="Drain"/>.</summary>
+    public static ulong PendingReleases => Releases.Pending();
+
+    /// <summary>Runs the releases that wait, on this thread.</summary>
+    /// <returns>How many ran.</returns>
+    public static ulong Drain() => Releases.Drain();
+
+    /// <summary>Whether a program that was built for a version of the C ABI may use the library.</summary>
+    /// <param name="version">The version.</param>
+    /// <returns>What the library says.</returns>
+    public static bool Supports(uint version) => NativeMethods.CAbiSupports(version) == 1;
+
+    /// <summary>Counts what is alive in the library, over the whole process.</summary>
+    /// <param name="kind">The kind of handles; <see cref="HandleKind.Any"/> sums all.</param>
+    /// <returns>The handles, and the bytes that they stand for. The two are not taken at one instant while other threads
+    /// work.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.InvalidArgument"/>: no such kind.</exception>
+    public static (ulong Handles, ulong Bytes) LiveHandles(HandleKind kind = HandleKind.Any)
+    {
+        NativeError error;
+        Native.Check(NativeMethods.LiveHandles((uint)kind, out ulong handles, out ulong bytes, &error), &error);
+        return (handles, bytes);
+    }
+
+    /// <summary>The last messages (at most 32) of exceptions that were caught in the library and of invariants that broke
+    /// there, oldest first.</summary>
+    /// <returns>Code and message of each.</returns>
+    public static IReadOnlyList<(HurrayStatus Code, string Message)> Diagnostics()
+    {
+        var all = new List<(HurrayStatus, string)>();
+        NativeError error;
+        for (uint index = 0;; ++index)
+        {
+            HurrayStatus status = NativeMethods.DiagnosticsRead(index, out NativeError kept, &error);
+            if (status == HurrayStatus.IndexOutOfBounds)
+            {
+                return all;
+            }
+
+            Native.Check(status, &error);
+            all.Add(((HurrayStatus)kept.Code, Text(kept.Message)));
+        }
+    }
+
+    private static NativeRuntimeInfo Info()
+    {
+        NativeError error;
+        var info = NativeRuntimeInfo.Sized;
+        Native.Check(NativeMethods.RuntimeInfo(ref info, &error), &error);
+        return info;
+    }
+
+    private static string Text(byte* text) => Marshal.PtrToStringUTF8((nint)text) ?? "";
+}

@@ -1,0 +1,127 @@
+using System;
+using System.Runtime.InteropServices;
+
+namespace Hurray.Interop;
+
+/// <summary>A handle of the library. Ends on the thread that closes it, or that lets go of the last use after that; the
+/// finalizer is a backup, and what it ends waits for a thread that may run release callbacks.</summary>
+internal abstract class HurrayHandle : SafeHandle
+{
+    // Whether this thread is the collector's, which must not run callbacks of users.
+    [ThreadStatic]
+    private static bool t_foreign;
+
+    private IDisposable? _kept;
+    private bool _borrowed;
+
+    protected HurrayHandle()
+        : base(0, ownsHandle: true)
+    {
+    }
+
+    /// <inheritdoc/>
+    public sealed override bool IsInvalid => handle == 0;
+
+    /// <summary>A handle that owns what the pointer leads to.</summary>
+    public static T Adopt<T>(nint pointer)
+        where T : HurrayHandle, new()
+    {
+        var adopted = new T();
+        adopted.SetHandle(pointer);
+        return adopted;
+    }
+
+    /// <summary>A handle for a pointer that belongs to somebody else, who must outlive every use of it.</summary>
+    public static T Borrow<T>(nint pointer)
+        where T : HurrayHandle, new()
+    {
+        T borrowed = Adopt<T>(pointer);
+        borrowed._borrowed = true;
+        return borrowed;
+    }
+
+    /// <summary>Keeps something as long as the handle needs it; it is disposed once the handle has ended.</summary>
+    public void Keep(IDisposable kept) => _kept = kept;
+
+    /// <summary>Gives up ownership and returns the pointer: the handle is closed afterwards.</summary>
+    public nint Detach()
+    {
+        bool held = false;
+        try
+        {
+            DangerousAddRef(ref held);
+            nint pointer = handle;
+            SetHandleAsInvalid();
+            return pointer;
+        }
+        finally
+        {
+            if (held)
+            {
+                DangerousRelease();
+            }
+        }
+    }
+
+    /// <summary>Ends what a finalizer left for a thread that may run callbacks.</summary>
+    internal void EndPostponed(nint pointer)
+    {
+        Destroy(pointer);
+        _kept?.Dispose();
+    }
+
+    /// <inheritdoc/>
+    protected sealed override bool ReleaseHandle()
+    {
+        if (_borrowed)
+        {
+            return true;
+        }
+
+        if (!t_foreign)
+        {
+            bool ended = Destroy(handle) == HurrayStatus.Ok;
+            _kept?.Dispose();
+            return ended;
+        }
+
+        // What is kept may belong to a user as well: it goes with the handle, on a thread of the user's.
+        if (_kept is not null)
+        {
+            Releases.Postpone(this, handle);
+            return true;
+        }
+
+        HurrayStatus status = DestroyOnForeignThread(handle);
+        Releases.NoteDeferred();
+        return status == HurrayStatus.Ok;
+    }
+
+    /// <inheritdoc/>
+    protected sealed override void Dispose(bool disposing)
+    {
+        if (disposing)
+        {
+            base.Dispose(true);
+            return;
+        }
+
+        t_foreign = true;
+        try
+        {
+            base.Dispose(false);
+        }
+        finally
+        {
+            t_foreign = false;
+        }
+    }
+
+    private protected abstract HurrayStatus Destroy(nint pointer);
+
+    private protected virtual HurrayStatus DestroyOnForeignThread(nint pointer)
+    {
+        Releases.Postpone(this, pointer);
+        return HurrayStatus.Ok;
+    }
+}

@@ -1,0 +1,34 @@
+using System;
+using System.Buffers;
+using System.Threading;
+
+namespace Hurray.Interop;
+
+/// <summary>One use of a handle, counted: the handle ends after it, and it ends once.</summary>
+internal sealed class PinnedUse : IDisposable, IPinnable
+{
+    private HurrayHandle? _handle;
+
+    public PinnedUse(HurrayHandle handle)
+    {
+        bool held = false;
+        handle.DangerousAddRef(ref held);
+        _handle = handle;
+    }
+
+    public void ThrowIfClosed(object view) => ObjectDisposedException.ThrowIf(Volatile.Read(ref _handle) is null, view);
+
+    public void Dispose()
+    {
+        if (Interlocked.Exchange(ref _handle, null) is { } handle)
+        {
+            handle.DangerousRelease();
+            Releases.Poll();
+        }
+    }
+
+    /// <summary>Not used: this stands for one pin, which exists already.</summary>
+    MemoryHandle IPinnable.Pin(int elementIndex) => throw new NotSupportedException();
+
+    void IPinnable.Unpin() => Dispose();
+}

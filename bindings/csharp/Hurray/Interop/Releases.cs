@@ -1,0 +1,82 @@
+using System.Collections.Concurrent;
+using System.Threading;
+
+namespace Hurray.Interop;
+
+/// <summary>What the collector's thread ended but may not release: it waits here for the next thread that creates or closes
+/// something, or that drains it.</summary>
+internal static unsafe class Releases
+{
+    private static readonly ConcurrentQueue<(HurrayHandle Handle, nint Pointer)> Postponed = new();
+    private static readonly object Gate = new();
+    private static ReleaseQueueHandle? s_queue;
+    private static int s_deferred;
+
+    /// <summary>The binding's queue; lives as long as the process.</summary>
+    public static ReleaseQueueHandle Queue
+    {
+        get
+        {
+            ReleaseQueueHandle? queue = Volatile.Read(ref s_queue);
+            return queue ?? CreateQueue();
+        }
+    }
+
+    /// <summary>A finalizer has put something on the queue.</summary>
+    public static void NoteDeferred() => Volatile.Write(ref s_deferred, 1);
+
+    /// <summary>A finalizer leaves a handle that has no deferred end.</summary>
+    public static void Postpone(HurrayHandle handle, nint pointer)
+    {
+        Postponed.Enqueue((handle, pointer));
+        NoteDeferred();
+    }
+
+    /// <summary>Releases what waits, if a finalizer of this binding has left anything: costs nothing otherwise.</summary>
+    public static void Poll()
+    {
+        if (Volatile.Read(ref s_deferred) != 0)
+        {
+            Drain();
+        }
+    }
+
+    /// <summary>Releases what waits, on this thread, and tells how much that was.</summary>
+    public static ulong Drain()
+    {
+        Volatile.Write(ref s_deferred, 0);
+        ulong ended = 0;
+        while (Postponed.TryDequeue(out (HurrayHandle Handle, nint Pointer) left))
+        {
+            left.Handle.EndPostponed(left.Pointer);
+            ++ended;
+        }
+
+        NativeError error;
+        Native.Check(NativeMethods.ReleaseQueueDrain(Queue, ulong.MaxValue, out ulong released, &error), &error);
+        return ended + released;
+    }
+
+    /// <summary>How many releases wait.</summary>
+    public static ulong Pending()
+    {
+        NativeError error;
+        Native.Check(NativeMethods.ReleaseQueuePending(Queue, out ulong pending, &error), &error);
+        return pending + (ulong)Postponed.Count;
+    }
+
+    private static ReleaseQueueHandle CreateQueue()
+    {
+        lock (Gate)
+        {
+            if (s_queue is null)
+            {
+                NativeError error;
+                Native.Check(NativeMethods.ReleaseQueueNew(out ReleaseQueueHandle made, &error), &error);
+                Volatile.Write(ref s_queue, made);
+            }
+
+            return s_queue;
+        }
+    }
+}

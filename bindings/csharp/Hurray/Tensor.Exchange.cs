@@ -1,0 +1,56 @@
+using System;
+using Hurray.Interop;
+
+namespace Hurray;
+
+public sealed unsafe partial class Tensor
+{
+    /// <summary>Takes a tensor over that was exported as a pair of list and context. (ABI: Tensor Context)</summary>
+    /// <param name="buffers">Moves into the tensor and is closed for its caller; on failure it stays the caller's.</param>
+    /// <param name="context">As <paramref name="buffers"/>. Its owner is released when the last handle goes that needs the
+    /// memory.</param>
+    /// <returns>The tensor.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.VersionMismatch"/>: the context was made by a version that
+    /// the library does not accept; and the codes of <see cref="Descriptor.Decode"/> and <see cref="FromParts"/>.</exception>
+    /// <exception cref="ObjectDisposedException">One of the two is closed.</exception>
+    public static Tensor Import(BufferList buffers, TensorContext context)
+    {
+        ArgumentNullException.ThrowIfNull(buffers);
+        ArgumentNullException.ThrowIfNull(context);
+        using var listUse = new HandleUse(buffers.Handle);
+        using var contextUse = new HandleUse(context.Handle);
+        nint list = listUse.Pointer;
+        nint raw = contextUse.Pointer;
+        Tensor tensor = Import(ref list, ref raw);
+        buffers.Handle.SetHandleAsInvalid();
+        context.Handle.SetHandleAsInvalid();
+        return tensor;
+    }
+
+    /// <summary>Takes a tensor over from another runtime in this process.</summary>
+    /// <param name="list">The HurrayBufferList, null afterwards; on failure it stays the caller's.</param>
+    /// <param name="context">The HurrayTensorContext, null afterwards; on failure it stays the caller's.</param>
+    /// <returns>The tensor.</returns>
+    /// <exception cref="HurrayException">As the other overload; <see cref="HurrayStatus.NullPointer"/>.</exception>
+    public static Tensor Import(ref nint list, ref nint context)
+    {
+        Releases.Poll();
+        NativeError error;
+        Native.Check(NativeMethods.TensorImport(ref list, ref context, out TensorHandle tensor, &error), &error);
+        return new Tensor(tensor);
+    }
+
+    /// <summary>Exports the tensor as the pair of list and context that travels between runtimes. The pair shares the memory, and
+    /// the tensor stays as it is.</summary>
+    /// <param name="buffers">The buffers; the caller closes it, imports it, or detaches it for another runtime.</param>
+    /// <param name="context">The context, likewise.</param>
+    /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
+    public void Export(out BufferList buffers, out TensorContext context)
+    {
+        NativeError error;
+        Native.Check(
+            NativeMethods.TensorExport(_handle, out BufferListHandle list, out TensorContextHandle made, &error), &error);
+        buffers = new BufferList(list);
+        context = new TensorContext(made);
+    }
+}

@@ -1,0 +1,168 @@
+using System;
+using System.Collections.Generic;
+using Hurray.Interop;
+
+namespace Hurray;
+
+/// <summary>An open model file, mapped: its tensors are handed over without copying.</summary>
+/// <remarks>For one thread at a time. Tensors keep the mapping when the file is closed. The file must not change while it, or a
+/// tensor of it, is in use: reading a mapped file that was cut ends the process with SIGBUS.</remarks>
+public sealed unsafe class TensorFile : IDisposable
+{
+    private readonly FileHandle _handle;
+
+    private TensorFile(FileHandle handle) => _handle = handle;
+
+    /// <summary>The format that was recognised.</summary>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public FileFormat Format => (FileFormat)Info().Format;
+
+    /// <summary>Number of tensors.</summary>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public ulong Count => Info().TensorCount;
+
+    /// <summary>Size of the file in bytes.</summary>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public ulong FileSize => Info().FileSize;
+
+    /// <summary>Bytes of tensor data copied so far on behalf of this file (packing of booleans, alignment); 0 as long as all is
+    /// mapped.</summary>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public ulong CopiedBytes => Info().CopiedBytes;
+
+    /// <summary>Opens a file. Every name, type, shape and range is checked before this returns; no data is read.</summary>
+    /// <param name="path">The file.</param>
+    /// <param name="options">Format, policy and limit; null: the defaults.</param>
+    /// <returns>The open file.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.NotFound"/>, <see cref="HurrayStatus.Io"/>,
+    /// <see cref="HurrayStatus.InvalidFormat"/>, <see cref="HurrayStatus.LimitExceeded"/>,
+    /// <see cref="HurrayStatus.Unsupported"/>, <see cref="HurrayStatus.InvalidArgument"/>.</exception>
+    public static TensorFile Open(string path, TensorFileOptions? options = null)
+    {
+        Releases.Poll();
+        options ??= new TensorFileOptions();
+        var native = NativeFileOptions.Sized;
+        native.Format = (uint)options.Format;
+        native.Alignment = (uint)options.Alignment;
+        native.HeaderLimit = options.HeaderLimit;
+        NativeError error;
+        Native.Check(NativeMethods.FileOpen(Names.CheckPath(path), &native, out FileHandle handle, &error), &error);
+        return new TensorFile(handle);
+    }
+
+    /// <summary>What the file says about a tensor.</summary>
+    /// <param name="index">Its place in the order of the header.</param>
+    /// <returns>Name, type, shape and place.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.IndexOutOfBounds"/>.</exception>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public TensorFileEntry GetEntry(ulong index)
+    {
+        using var use = new HandleUse(_handle);
+        NativeError error;
+        var info = NativeFileTensorInfo.Sized;
+        Native.Check(NativeMethods.FileTensorInfo(_handle, index, ref info, &error), &error);
+        return new TensorFileEntry(info);
+    }
+
+    /// <summary>All entries, one after the other.</summary>
+    /// <returns>Name, type, shape and place of each tensor, in the order of the header.</returns>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public IEnumerable<TensorFileEntry> Entries()
+    {
+        ulong count = Count;
+        for (ulong index = 0; index < count; ++index)
+        {
+            yield return GetEntry(index);
+        }
+    }
+
+    /// <summary>The metadata of the file, in its order.</summary>
+    /// <returns>Keys and values.</returns>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public IReadOnlyList<KeyValuePair<string, string>> ReadMetadata()
+    {
+        using var use = new HandleUse(_handle);
+        ulong count = Info().MetadataCount;
+        var all = new List<KeyValuePair<string, string>>();
+        NativeError error;
+        for (ulong index = 0; index < count; ++index)
+        {
+            var entry = NativeFileMetadata.Sized;
+            Native.Check(NativeMethods.FileMetadata(_handle, index, ref entry, &error), &error);
+            all.Add(new(
+                Names.Decode(Names.Copy(entry.Key, entry.KeyLength)),
+                Names.Decode(Names.Copy(entry.Value, entry.ValueLength))));
+        }
+
+        return all;
+    }
+
+    /// <summary>Finds a tensor by name.</summary>
+    /// <param name="name">The name.</param>
+    /// <param name="index">Its place, or 0.</param>
+    /// <returns>Whether there is one.</returns>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public bool TryFind(string name, out ulong index) => TryFind(Names.Encode(name, nameof(name)), out index);
+
+    /// <summary>Finds a tensor by name.</summary>
+    /// <param name="nameUtf8">The name as UTF-8.</param>
+    /// <param name="index">Its place, or 0.</param>
+    /// <returns>Whether there is one.</returns>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public bool TryFind(ReadOnlySpan<byte> nameUtf8, out ulong index)
+    {
+        NativeError error;
+        HurrayStatus status =
+            NativeMethods.FileFind(_handle, nameUtf8, (ulong)nameUtf8.Length, out index, &error);
+        if (status == HurrayStatus.NotFound)
+        {
+            return false;
+        }
+
+        Native.Check(status, &error);
+        return true;
+    }
+
+    /// <summary>Makes a tensor over the mapped bytes.</summary>
+    /// <param name="index">Its place in the order of the header.</param>
+    /// <returns>The tensor, read-only; keeps the mapping when the file is closed.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.IndexOutOfBounds"/>; <see cref="HurrayStatus.Misaligned"/>:
+    /// under <see cref="AlignmentPolicy.Require"/>; <see cref="HurrayStatus.InvalidFormat"/>: a boolean is neither 0 nor
+    /// 1.</exception>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public Tensor GetTensor(ulong index)
+    {
+        Releases.Poll();
+        NativeError error;
+        Native.Check(NativeMethods.FileTensor(_handle, index, out TensorHandle tensor, &error), &error);
+        return new Tensor(tensor);
+    }
+
+    /// <summary>Makes a tensor over the mapped bytes.</summary>
+    /// <param name="name">Its name.</param>
+    /// <returns>As the other overload.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.NotFound"/>, and those of the other overload.</exception>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public Tensor GetTensor(string name)
+    {
+        byte[] utf8 = Names.Encode(name, nameof(name));
+        NativeError error;
+        Native.Check(NativeMethods.FileFind(_handle, utf8, (ulong)utf8.Length, out ulong index, &error), &error);
+        return GetTensor(index);
+    }
+
+    /// <summary>Closes the file; the second time is a no-op.</summary>
+    public void Dispose()
+    {
+        _handle.Dispose();
+        Releases.Poll();
+    }
+
+    private NativeFileInfo Info()
+    {
+        NativeError error;
+        var info = NativeFileInfo.Sized;
+        Native.Check(NativeMethods.FileInfo(_handle, ref info, &error), &error);
+        return info;
+    }
+}
