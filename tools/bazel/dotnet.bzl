@@ -82,7 +82,7 @@ def _binary_impl(ctx):
     body = _RUN + '\nexec {} exec {}/{} "$@"'.format(quote(DOTNET), runfile(out), quote(name + ".dll"))
     launcher = write_launcher(ctx, body)
     return [
-        DefaultInfo(executable = launcher, files = depset([launcher, out]), runfiles = native_runfiles(ctx, [out])),
+        DefaultInfo(executable = launcher, files = depset([launcher]), runfiles = native_runfiles(ctx, [out])),
         ProjectInfo(srcs = _sources(ctx)),
     ]
 
@@ -100,7 +100,7 @@ def _test_impl(ctx):
         name = quote(name + ".dll"),
     )
     launcher = write_launcher(ctx, body)
-    return [DefaultInfo(executable = launcher, files = depset([launcher, out]), runfiles = native_runfiles(ctx, [out]))]
+    return [DefaultInfo(executable = launcher, files = depset([launcher]), runfiles = native_runfiles(ctx, [out]))]
 
 _ATTRS = dict(
     NATIVE_ATTRS,

@@ -150,7 +150,7 @@ def _java_test_impl(ctx):
         junit = ":".join([quote(j) for j in JUNIT]),
         jar = jar.short_path,
     ))
-    return [DefaultInfo(executable = launcher, files = depset([launcher, jar]), runfiles = _with_jars(ctx, jar, below))]
+    return [DefaultInfo(executable = launcher, files = depset([launcher]), runfiles = _with_jars(ctx, jar, below))]
 
 _LIBRARY_ATTRS = dict(
     NATIVE_ATTRS,

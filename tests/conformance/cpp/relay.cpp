@@ -94,8 +94,9 @@ int relay(const std::string& names_path, const std::string& report_path) {
         const auto writer = standard_output();
         std::vector<std::string> names;
         for (std::size_t i = 0;; ++i) {
-            const auto started = Clock::now();
             auto tensor = make<Tensor>("read", hurray_reader_next, reader.get());
+            // From here on the time is this stage's own: before, it waited for the one in front.
+            const auto started = Clock::now();
             // The list is complete before the first tensor is sent, so it is read when that has arrived.
             if (i == 0) names = read_names(names_path);
             if (!tensor) {
@@ -120,8 +121,9 @@ int sink(const std::string& names_path, const std::string& report_path, const st
             make<FileWriter>("create", hurray_file_writer_create, model.c_str(), std::uint32_t{HURRAY_FORMAT_SAFETENSORS});
         std::vector<std::string> names;
         for (std::size_t i = 0;; ++i) {
-            const auto started = Clock::now();
             auto tensor = make<Tensor>("read", hurray_reader_next, reader.get());
+            // From here on the time is this stage's own: before, it waited for the one in front.
+            const auto started = Clock::now();
             if (i == 0) names = read_names(names_path);
             if (!tensor) {
                 if (i != names.size()) throw std::runtime_error("the stream has fewer tensors than the list of names");
