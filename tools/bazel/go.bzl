@@ -85,7 +85,7 @@ exec {program} -test.v {args} "$@"
     launcher = write_launcher(ctx, body)
     return [DefaultInfo(
         executable = launcher,
-        files = depset([launcher, out]),
+        files = depset([launcher]),
         runfiles = native_runfiles(ctx, [out] + (ctx.files.srcs if test else [])),
     )]
 

@@ -14,5 +14,6 @@ EMITTERS = {
         "stub",
         "null_test",
         "csharp",
+        "go",
     ],
 }

@@ -1,0 +1,3 @@
+module hurray.dev/go/hurray
+
+go 1.23

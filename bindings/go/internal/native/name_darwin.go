@@ -1,0 +1,3 @@
+package native
+
+const defaultName = "libhurray.1.dylib"

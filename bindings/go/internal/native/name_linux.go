@@ -1,0 +1,3 @@
+package native
+
+const defaultName = "libhurray.so.1"

@@ -1,0 +1,26 @@
+/* What the binding needs in C beside the library's own functions. */
+#ifndef HURRAY_GO_NATIVE_H
+#define HURRAY_GO_NATIVE_H
+
+#include <stdint.h>
+
+/* Opens a library; NULL and a message that the caller frees on failure. */
+void *hurray_go_open(const char *path, char **message);
+
+void hurray_go_close(void *library);
+
+/* dlsym, for hurray_go_resolve. */
+void *hurray_go_find(void *library, const char *name);
+
+/* What the library says about versions, asked by name; 0 where a function is missing. */
+uint32_t hurray_go_version(void *library);
+uint8_t hurray_go_supports(void *library, uint32_t version);
+
+/* The release callbacks of all memory and owners that Go lends: the context is the number of a cgo.Handle. */
+void hurray_go_release(void *data, void *context);
+void hurray_go_owner_release(void *owner);
+
+/* A further descriptor of an open file, closed on exec; negative, an error number, on failure. */
+int hurray_go_duplicate(int descriptor);
+
+#endif

@@ -1,0 +1,78 @@
+// Command driver shows what the Go binding makes of descriptors and streams, for comparison with other languages. It
+// uses nothing but the binding's public API.
+//
+//	driver about                 one JSON line: which runtime and library this is
+//	driver golden                decodes the files named on stdin, a JSON line each
+//	driver relay NAMES REPORT    passes a stream from stdin to stdout and reports what every tensor held
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+
+	"hurray.dev/go/hurray"
+)
+
+const usage = "usage: driver about | driver golden | driver relay NAMES REPORT"
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+func run(arguments []string) int {
+	var err error
+	switch {
+	case len(arguments) == 1 && arguments[0] == "about":
+		err = about(os.Stdout)
+	case len(arguments) == 1 && arguments[0] == "golden":
+		err = golden(os.Stdin, os.Stdout)
+	case len(arguments) == 3 && arguments[0] == "relay":
+		err = relay(os.Stdin, os.Stdout, arguments[1], arguments[2])
+	default:
+		fmt.Fprintln(os.Stderr, usage)
+		return 2
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "driver:", err)
+		return 1
+	}
+	return 0
+}
+
+// identity is what every report says about this runtime.
+type identity struct {
+	Runtime    string `json:"runtime"`
+	Version    string `json:"version"`
+	ABIVersion uint32 `json:"abi_version"`
+	BuildID    string `json:"build_id"`
+}
+
+func whoAmI() (identity, hurray.RuntimeInfo, error) {
+	info, err := hurray.Runtime()
+	if err != nil {
+		return identity{}, info, err
+	}
+	return identity{"go", strings.TrimPrefix(runtime.Version(), "go"), info.ABIVersion, info.BuildID}, info, nil
+}
+
+func about(out io.Writer) error {
+	id, info, err := whoAmI()
+	if err != nil {
+		return err
+	}
+	return writeLine(out, struct {
+		identity
+		LibraryPath string `json:"library_path"`
+	}{id, info.LibraryPath})
+}
+
+// writeLine writes a value as one line of JSON, with characters as they are.
+func writeLine(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(value)
+}
