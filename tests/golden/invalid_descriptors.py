@@ -465,7 +465,7 @@ def precedence():
     yield wrong(
         "shard_before_left_over", "shard_offset[0]", STRUCTURE, parent_shape=(3, 4), shard_offset=(1, 0), trailing=b"\0"
     )
-    early = changed(byte_offset=100, length=53)
+    early = changed(byte_offset=100, buffers=(Handle(48),), length=53)
     yield Refused(
         "first_byte_offset_before_end",
         "an offset outside, in a table that ends early",

@@ -253,8 +253,10 @@ struct Header {
 
 // All that follows the fixed header.
 Result<void> read_body(const std::byte* bytes, const Header& header, const DecodeOptions& options, Descriptor& descriptor) {
-    // The words of most fields are as wide as the fields, so that this is all the memory needed.
-    DescriptorAssembler out(descriptor, header.length - fixed_header_size);
+    // The words of most fields are as wide as the fields, so that this is all the memory needed: byte_offset, which a
+    // descriptor has before anything is claimed, does not lie in it.
+    constexpr std::uint32_t least_length = fixed_header_size + 8;
+    DescriptorAssembler out(descriptor, header.length < least_length ? 0 : header.length - least_length);
     out.set_header(header.version_minor, header.length, header.flags, header.type->tag, header.layout_tag, header.rank);
     WireReader in(bytes, header.length, fixed_header_size);
     if (auto read = read_shape(in, out, header.rank); !read) [[unlikely]] return read;

@@ -104,8 +104,9 @@ private:
     }
     [[nodiscard]] std::size_t buffers_at() const noexcept { return (std::size_t{rank_} + layout_word_count_) * 8; }
 
-    // Enough for a dense descriptor of rank 4, strided or with a shard section, without an allocation.
-    static constexpr std::size_t inline_capacity = 112;
+    // Enough for a dense descriptor of rank 4, strided or with a shard section, without an allocation; the decoder asks
+    // for a byte more than the 112 of the latter.
+    static constexpr std::size_t inline_capacity = 120;
 
     std::uint64_t byte_offset_ = 0;
     std::uint64_t element_count_ = 1;

@@ -12,7 +12,8 @@ namespace hurray {
 extern const LayoutCodec strided_codec;
 
 /// How far the elements of a tensor reach from element (0, ..., 0), in elements to both sides. Distances above 2^64-1
-/// do not fit: no buffer could hold them.
+/// do not fit, as products of shapes above that do not; only packed types in a buffer of more than 2^61 bytes could
+/// reach as far.
 struct StridedReach {
     std::uint64_t below = 0;
     std::uint64_t above = 0;
