@@ -15,5 +15,6 @@ EMITTERS = {
         "null_test",
         "csharp",
         "go",
+        "python",
     ],
 }

@@ -1,0 +1,104 @@
+"""Hurray: tensors that travel between languages, files and processes without being copied.
+
+The package is a thin layer over libhurray, which it loads when it is first needed (see `load`).
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+
+from . import _native, errors
+from ._constants import (
+    C_ABI_VERSION,
+    DIMENSION_DYNAMIC,
+    MAX_RANK,
+    AlignmentPolicy,
+    BufferFlags,
+    Device,
+    ElementType,
+    FileFormat,
+    HandleKind,
+    Layout,
+    MemoryClass,
+    Status,
+    StreamFlags,
+    SyncMode,
+    ViewFlags,
+)
+from ._loader import load
+from ._version import __version__
+from .buffer import Buffer, BufferList, ReleaseQueue, TensorContext
+from .descriptor import BufferHandle, Descriptor, DescriptorBuilder, Shard, peek_length
+from .errors import (
+    BusyError,
+    ClosedError,
+    HurrayError,
+    LibraryLoadError,
+    LibraryVersionError,
+    NotFoundError,
+    OutOfBoundsError,
+)
+from .file import File, FileWriter, TensorInfo, save_file
+from .runtime import LiveHandles, diagnostics, drain, live_handles, runtime_info, set_handle_checks
+from .safetensors import safe_open
+from .stream import Reader, Writer
+from .tensor import Tensor, from_hurray
+
+__all__ = [
+    "C_ABI_VERSION",
+    "DIMENSION_DYNAMIC",
+    "MAX_RANK",
+    "AlignmentPolicy",
+    "Buffer",
+    "BufferFlags",
+    "BufferHandle",
+    "BufferList",
+    "BusyError",
+    "ClosedError",
+    "Descriptor",
+    "DescriptorBuilder",
+    "Device",
+    "ElementType",
+    "File",
+    "FileFormat",
+    "FileWriter",
+    "HandleKind",
+    "HurrayError",
+    "Layout",
+    "LibraryLoadError",
+    "LibraryVersionError",
+    "LiveHandles",
+    "MemoryClass",
+    "NotFoundError",
+    "OutOfBoundsError",
+    "Reader",
+    "ReleaseQueue",
+    "Shard",
+    "Status",
+    "StreamFlags",
+    "SyncMode",
+    "Tensor",
+    "TensorContext",
+    "TensorInfo",
+    "ViewFlags",
+    "Writer",
+    "__version__",
+    "diagnostics",
+    "drain",
+    "from_hurray",
+    "live_handles",
+    "load",
+    "peek_length",
+    "runtime_info",
+    "safe_open",
+    "save_file",
+    "set_handle_checks",
+]
+
+_native.set_error_factory(errors.make_error)
+_native.set_load_error_factory(errors.make_load_error)
+_native.set_loader(load)
+# After the end of Python a release is leaked, never run; and a child of fork releases nothing of its parent's.
+atexit.register(_native.runtime_end)
+os.register_at_fork(after_in_child=_native.runtime_forked)

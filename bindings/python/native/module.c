@@ -1,0 +1,62 @@
+// The module hurray._native: the hand-written functions, then the generated ones.
+#include "bindings/python/gen/wrappers.h"
+#include "bindings/python/native/errors.h"
+#include "bindings/python/native/exchange.h"
+#include "bindings/python/native/handle.h"
+#include "bindings/python/native/hpy.h"
+#include "bindings/python/native/lent.h"
+#include "bindings/python/native/library.h"
+#include "bindings/python/native/runtime.h"
+#include "bindings/python/native/view.h"
+#include "bindings/python/native/wrap.h"
+
+// Functions of several arguments have another C type than PyMethodDef says; Python casts them back by the flags.
+#define FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL
+
+static PyMethodDef methods[] = {
+    {"load", hpy_library_load, METH_O, "Loads the library from a file, checking its version first."},
+    {"loaded", hpy_library_loaded, METH_NOARGS, "Whether the library is loaded."},
+    {"set_loader", hpy_library_set_loader, METH_O, "Sets what loads the library when it is first needed."},
+    {"drain", hpy_library_drain, METH_NOARGS, "Runs releases that wait on the binding's queue; returns how many."},
+    {"set_error_factory", hpy_set_error_factory, METH_O, "Sets what makes exceptions of status codes."},
+    {"set_load_error_factory", hpy_set_load_error_factory, METH_O, "Sets what makes exceptions of loading."},
+    {"set_class", FAST(hpy_handle_set_class), "Sets the class of a kind of handle."},
+    {"lent_count", hpy_lent_count, METH_NOARGS, "How many Python buffers and owners the library holds."},
+    {"runtime_end", hpy_runtime_end, METH_NOARGS, "After this no callback enters Python."},
+    {"runtime_forked", hpy_runtime_forked, METH_NOARGS, "After this the process is a child."},
+    {"tensor_from_array", FAST(hpy_tensor_from_array), "Tensor over an array's memory."},
+    {"tensor_from_memory", FAST(hpy_tensor_from_memory), "Tensor over contiguous bytes."},
+    {"buffer_from_memory", FAST(hpy_buffer_from_memory), "Buffer over contiguous bytes of any alignment."},
+    {"buffer_from_ptr", FAST(hpy_buffer_from_ptr), "Buffer over aligned contiguous bytes."},
+    {"tensor_context_new", FAST(hpy_tensor_context_new), "Tensor context with a Python object as owner."},
+    {"reader_from_memory", FAST(hpy_reader_from_memory), "Reader of a stream in memory."},
+    {"descriptor_encode", hpy_descriptor_encode, METH_O, "The bytes of a descriptor."},
+    {"raw_view", FAST(hpy_view_raw), "Another form of a tensor's view."},
+    {"view_info", hpy_view_info, METH_O, "The fields of a tensor's view."},
+    {"capsule_new", hpy_capsule_new, METH_O, "Exports a tensor as a capsule."},
+    {"capsule_import", hpy_capsule_import, METH_O, "Takes a tensor from a capsule."},
+    {"export_pair", hpy_export_pair, METH_O, "Exports a tensor as a pair of addresses."},
+    {"import_pair", FAST(hpy_import_pair), "Takes a tensor from a pair of addresses."},
+    {NULL, NULL, 0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "hurray._native", "Calls into libhurray. Not for users: see the package hurray.", -1, methods,
+    NULL,                  NULL,             NULL,                                                              NULL};
+
+PyMODINIT_FUNC PyInit__native(void);
+
+PyMODINIT_FUNC PyInit__native(void) {
+    // Callbacks come through PyGILState, which knows the main interpreter only.
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        PyErr_SetString(PyExc_ImportError, "hurray runs in the main interpreter only");
+        return NULL;
+    }
+    PyObject *module = PyModule_Create(&definition);
+    if (module == NULL) return NULL;
+    if (!hpy_handle_add(module) || !hpy_view_add(module) || PyModule_AddFunctions(module, hpy_generated_methods) != 0) {
+        Py_DECREF(module);
+        return NULL;
+    }
+    return module;
+}

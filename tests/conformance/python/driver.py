@@ -1,0 +1,112 @@
+"""The conformance driver of Python: the public API of the package hurray and nothing else. See ../README.md."""
+
+import json
+import platform
+import struct
+import sys
+import time
+import zlib
+
+import numpy as np
+
+import elements
+import hurray
+from descriptor_json import describe, reencode
+
+USAGE = "usage: driver about | driver golden < PATHS | driver relay NAMES REPORT < STREAM > STREAM"
+
+
+def facts():
+    """What runs here."""
+    info = hurray.runtime_info()
+    return {"runtime": "python", "version": platform.python_version(), "abi_version": info.c_abi_version,
+            "build_id": info.build_id}
+
+
+def about():
+    print(json.dumps({**facts(), "library_path": hurray.runtime_info().library_path}))
+
+
+def golden():
+    for line in sys.stdin:
+        path = line.rstrip("\n")
+        if not path:
+            continue
+        with open(path, "rb") as file:
+            data = file.read()
+        answer = {"path": path}
+        try:
+            descriptor = hurray.Descriptor.decode(data)
+            answer["descriptor"] = describe(descriptor, len(data))
+            answer["reencoded"] = reencode(descriptor).hex()
+        except hurray.HurrayError as error:
+            answer = {"path": path, "error": {"code": int(error.code), "name": error.name, "message": error.message,
+                                              "offset": error.offset}}
+        print(json.dumps(answer))
+
+
+def read(name, tensor):
+    """Every element of a tensor, and the report's line about them."""
+    started = time.perf_counter_ns()
+    size, crc = elements.checksum(tensor)
+    total = elements.sequential_sum(tensor)
+    nanos = time.perf_counter_ns() - started
+    bits = None
+    if total is not None:
+        bits = "7ff8000000000000" if total != total else struct.pack(">d", total).hex()
+    finite = total is not None and np.isfinite(total)
+    return {"name": name, "type": tensor.dtype.name.lower(), "shape": list(tensor.shape), "bytes": size,
+            "crc32": f"{crc:08x}", "sum": total if finite else None, "sum_bits": bits, "nanos": nanos}
+
+
+def relay(names_path, report_path):
+    hurray.load()
+    before = hurray.live_handles().handles
+    started = time.perf_counter_ns()
+    with open(names_path, encoding="utf-8") as file:
+        names = [json.loads(line) for line in file if line.strip()]
+    count, size = 0, 0
+    with open(report_path, "w", encoding="utf-8") as report, hurray.Reader.from_fd(0) as reader, \
+            hurray.Writer.to_fd(1) as writer:
+        for arrived in reader:
+            with arrived:
+                if count == len(names):
+                    raise ValueError(f"the stream has more tensors than the {len(names)} names")
+                with hurray.from_hurray(arrived) as tensor:
+                    line = read(names[count], tensor)
+                    writer.write(tensor)
+            report.write(json.dumps(line) + "\n")
+            count += 1
+            size += line["bytes"]
+        if count != len(names):
+            raise ValueError(f"{len(names)} names, but the stream has only {count} tensors")
+        reader.close()
+        writer.close()
+        hurray.drain()
+        last = {**facts(), "tensors": count, "bytes": size, "nanos": time.perf_counter_ns() - started,
+                "live_handles": hurray.live_handles().handles - before}
+        report.write(json.dumps(last) + "\n")
+        if last["live_handles"] != 0:
+            raise ValueError(f"{last['live_handles']} handles are still alive")
+
+
+def main(arguments):
+    try:
+        match arguments:
+            case ["about"]:
+                about()
+            case ["golden"]:
+                golden()
+            case ["relay", names, report]:
+                relay(names, report)
+            case _:
+                print(USAGE, file=sys.stderr)
+                return 2
+    except (hurray.HurrayError, OSError, ValueError) as error:
+        print(f"driver: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
