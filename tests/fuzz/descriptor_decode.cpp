@@ -1,0 +1,88 @@
+// Fuzz target: any bytes given to the descriptor decoder, and what is accepted given to everything that reads it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "core/hurray/descriptor/builder.hpp"
+#include "core/hurray/descriptor/codec.hpp"
+#include "core/hurray/layout/dense_view.hpp"
+#include "core/hurray/layout/gather.hpp"
+#include "core/hurray/types/element_type.hpp"
+
+namespace {
+
+using namespace hurray;
+
+// Data that is made up for a descriptor: more would only cost time.
+constexpr std::uint64_t most_data = 1 << 16;
+
+void require(bool condition, const char* what) {
+    if (condition) return;
+    std::fprintf(stderr, "broken: %s\n", what);
+    std::abort();
+}
+
+void check_error(const Error& error, std::size_t size) {
+    require(error.code != Status::ok && error.code != Status::internal, "an error has a code for its cause");
+    require(error.offset <= size, "an error's offset lies in the input");
+    require(std::memchr(error.message, 0, sizeof error.message) != nullptr && error.message[0] != 0, "an error has a message");
+}
+
+void check_encoding(const Descriptor& descriptor, const std::uint8_t* data, std::size_t size) {
+    require(descriptor.encoded_length() <= size, "no more was read than there is");
+    std::vector<std::byte> bytes(descriptor.encoded_length());
+    const auto length = encode(descriptor, bytes);
+    require(length && *length == bytes.size(), "what was decoded is encoded");
+    require(std::memcmp(bytes.data(), data, bytes.size()) == 0, "to the same bytes");
+}
+
+void check_builder(const Descriptor& descriptor) {
+    DescriptorBuilder builder(descriptor.element_type(), descriptor.layout(), descriptor.shape());
+    builder.set_byte_offset(descriptor.byte_offset());
+    if (descriptor.layout() == layout_tag::strided) builder.set_strides(descriptor.strides());
+    if (descriptor.has_shard()) builder.set_shard(descriptor.parent_shape(), descriptor.shard_offset());
+    for (const BufferHandle& buffer : descriptor.buffers()) require(builder.add_buffer(buffer).has_value(), "the table fits");
+    require(builder.build(PrivateTags::allow).has_value(), "what decode accepts the builder accepts");
+}
+
+void check_elements(const Descriptor& descriptor) {
+    if (!has_dense_view(descriptor)) return;
+    const auto extent = dense_extent_bytes(descriptor);
+    require(extent.has_value(), "a dense tensor has an extent");
+    const auto view = dense_view(descriptor);
+    if (!view) return;
+    require(view->byte_size == *extent && view->bytes_below <= view->byte_offset, "the view starts in the buffer");
+    require(view->byte_offset - view->bytes_below + view->byte_size <= descriptor.buffers()[0].byte_size,
+            "the view ends in the buffer");
+    const auto packed = packed_byte_size(descriptor.element_type(), view->element_count);
+    if (!packed || *packed > most_data || descriptor.buffers()[0].byte_size > most_data) return;
+    const std::vector<std::byte> buffer(descriptor.buffers()[0].byte_size, std::byte{0x5A});
+    std::vector<std::byte> out(*packed);
+    require(gather_row_major(descriptor, buffer, out).has_value(), "every element is read");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    // The caller's memory may have bytes to spare behind the input; a copy has none.
+    const std::unique_ptr<std::byte[]> copy(new std::byte[size]);
+    if (size != 0) std::memcpy(copy.get(), data, size);
+    const std::span<const std::byte> bytes(copy.get(), size);
+    const auto length = peek_length(bytes);
+    for (const PrivateTags private_tags : {PrivateTags::refuse, PrivateTags::allow}) {
+        const auto decoded = decode(bytes, {.private_tags = private_tags});
+        if (!decoded) {
+            check_error(decoded.error(), size);
+            continue;
+        }
+        require(length && *length == decoded->encoded_length(), "peeking gives the length");
+        check_encoding(*decoded, data, size);
+        check_builder(*decoded);
+        check_elements(*decoded);
+    }
+    return 0;
+}
