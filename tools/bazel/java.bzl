@@ -117,7 +117,7 @@ def _java_binary_impl(ctx):
     launcher = write_launcher(ctx, 'exec {} -classpath {} {} "$@"'.format(" ".join(words), path, quote(ctx.attr.main_class)))
     return [DefaultInfo(
         executable = launcher,
-        files = depset([launcher, jar]),
+        files = depset([launcher]),
         runfiles = _with_jars(ctx, jar, below),
     )]
 

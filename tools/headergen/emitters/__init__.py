@@ -15,6 +15,7 @@ EMITTERS = {
         "null_test",
         "csharp",
         "go",
+        "java",
         "python",
     ],
 }

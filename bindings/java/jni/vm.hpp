@@ -1,0 +1,30 @@
+// The Java virtual machine: how native code that it did not call gets at it, and when it must not.
+#pragma once
+
+#include <jni.h>
+
+namespace hurray_jni {
+
+/// The JNI environment of the calling thread; attaches the thread for as long as the object lives when it is not.
+/// There is none (env() is null) before the binding was loaded and after the end of the virtual machine.
+class AttachedEnv {
+public:
+    AttachedEnv() noexcept;
+    ~AttachedEnv();
+    AttachedEnv(const AttachedEnv&) = delete;
+    AttachedEnv& operator=(const AttachedEnv&) = delete;
+
+    [[nodiscard]] JNIEnv* env() const noexcept { return env_; }
+
+private:
+    JNIEnv* env_ = nullptr;
+    bool attached_ = false;
+};
+
+/// Runs dev.hurray.Releases.run(attachment). A pending exception of the caller is kept; one of the callee cannot be.
+void run_release(JNIEnv* env, jobject attachment) noexcept;
+
+/// Throws OutOfMemoryError, for native allocations.
+void throw_out_of_memory(JNIEnv* env, const char* what) noexcept;
+
+}  // namespace hurray_jni

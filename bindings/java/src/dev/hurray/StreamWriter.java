@@ -1,0 +1,101 @@
+package dev.hurray;
+
+import java.io.FileDescriptor;
+
+/** Writes a stream of tensors (format: stream), to a file descriptor or into memory. */
+public final class StreamWriter extends NativeResource {
+    private static final class State extends NativeState {
+        /** What the native writer writes to: reachable as long as it may write. */
+        @SuppressWarnings("unused")
+        private final Object target;
+
+        State(long handle, Object target) {
+            super(handle);
+            this.target = target;
+        }
+
+        @Override
+        String kind() {
+            return "stream writer";
+        }
+
+        @Override
+        int destroy(long handle) {
+            return Raw.hurray_writer_destroy(new long[] {handle});
+        }
+
+        @Override
+        void abandon(long handle) {
+            Raw.hurray_writer_destroy(new long[] {handle});
+        }
+    }
+
+    private StreamWriter(long handle, Object target) {
+        super(new State(handle, target));
+    }
+
+    /** Writes to a pipe, socket or file, from where it stands. The descriptor stays the caller's and must stay open. */
+    public static StreamWriter of(FileDescriptor target) {
+        Library.ready();
+        return open(NativeMemory.number(target), target, StreamOptions.DEFAULT);
+    }
+
+    /** Writes to a file descriptor of the operating system, given as its number; the limits are not used. */
+    public static StreamWriter ofFd(int fd, StreamOptions options) {
+        return open(fd, null, options);
+    }
+
+    private static StreamWriter open(int fd, Object target, StreamOptions options) {
+        Releases.drain();
+        try (Scratch scratch = Scratch.take()) {
+            long[] writer = new long[1];
+            scratch.check(Raw.hurray_writer_to_fd(fd, options.write(scratch), writer, scratch.error));
+            return new StreamWriter(writer[0], target);
+        }
+    }
+
+    /** Writes into memory that grows; see {@link #take()}. */
+    public static StreamWriter toMemory() {
+        Releases.drain();
+        try (Scratch scratch = Scratch.take()) {
+            long[] writer = new long[1];
+            scratch.check(Raw.hurray_writer_to_memory(writer, scratch.error));
+            return new StreamWriter(writer[0], null);
+        }
+    }
+
+    /**
+     * Writes a tensor: its descriptor and the bytes of its buffers.
+     *
+     * @throws HurrayException IO; UNSUPPORTED: not host memory. After an error in mid-tensor the writer can only be closed
+     */
+    public void write(Tensor tensor) {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long written = tensor.acquire();
+            try {
+                scratch.check(Raw.hurray_writer_write(handle, written, scratch.error));
+            } finally {
+                tensor.release();
+            }
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Takes what was written into memory so far; the writer goes on with nothing.
+     *
+     * @throws HurrayException INVALID_ARGUMENT: it does not write into memory
+     */
+    public TensorBuffer take() {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] buffer = new long[1];
+            scratch.check(Raw.hurray_writer_take(handle, buffer, scratch.error));
+            return new TensorBuffer(buffer[0]);
+        } finally {
+            release();
+        }
+    }
+}

@@ -1,0 +1,330 @@
+package dev.hurray;
+
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
+
+/**
+ * A tensor: a {@link Descriptor} and the memory that it describes.
+ *
+ * <p>Close it when it is no longer needed; the garbage collector is a backup only. ByteBuffers that were handed out stay valid: each
+ * owns a share of the memory. One thread uses a tensor at a time; {@link #share()} makes one for another thread.
+ */
+public final class Tensor extends NativeResource {
+    private static final class State extends NativeState {
+        State(long handle) {
+            super(handle);
+        }
+
+        @Override
+        String kind() {
+            return "tensor";
+        }
+
+        @Override
+        int destroy(long handle) {
+            return NativeTensor.destroy(Releases.queue(), handle);
+        }
+
+        @Override
+        void abandon(long handle) {
+            Raw.hurray_tensor_destroy_deferred(new long[] {handle}, null);
+        }
+    }
+
+    Tensor(long handle) {
+        super(new State(handle));
+    }
+
+    // --- Making tensors ---------------------------------------------------------------------------------------------------------
+
+    /** Wraps the remaining bytes of a direct buffer: see {@link #wrap(DenseSpec, ByteBuffer, Runnable)}. */
+    public static Tensor wrap(DenseSpec spec, ByteBuffer memory) {
+        return wrap(spec, memory, null);
+    }
+
+    /**
+     * Makes a tensor over the remaining bytes of a direct buffer, without copying. The buffer is kept reachable until nobody needs its
+     * memory, in whatever language. A read-only buffer makes a read-only tensor.
+     *
+     * @param spec what lies in the memory
+     * @param memory a direct buffer of any alignment; every element must lie in it. Its byte order does not matter: elements are
+     *     little-endian
+     * @param onRelease run exactly once when nobody needs the memory any more, on a thread of the program: the one that closes the
+     *     last user, or one that next makes or closes something after the collector found it; may be null. With {@link
+     *     AlignmentPolicy#COPY} and memory that had to be copied it runs before this call returns, and the tensor is row-major
+     * @throws HurrayException INVALID_ARGUMENT: no direct buffer; MISALIGNED: under {@link AlignmentPolicy#REQUIRE}; others when the
+     *     spec and the memory do not fit. Nothing is kept then, and {@code onRelease} does not run
+     */
+    public static Tensor wrap(DenseSpec spec, ByteBuffer memory, Runnable onRelease) {
+        Library.ready();
+        DirectMemory direct = DirectMemory.of(memory);
+        return wrap(spec, direct, memory, memory.isReadOnly(), onRelease);
+    }
+
+    /** The same over memory at an address that {@code owner} keeps alive. */
+    static Tensor wrap(DenseSpec spec, DirectMemory memory, Object owner, boolean readOnly, Runnable onRelease) {
+        boolean misaligned = memory.size() != 0 && memory.address() % 64 != 0;
+        if (misaligned && spec.alignment() == AlignmentPolicy.REQUIRE) {
+            throw new HurrayException(
+                    StatusCode.MISALIGNED, "memory: expected a multiple of 64, got address " + Long.toHexString(memory.address()));
+        }
+        boolean copied = misaligned && spec.alignment() == AlignmentPolicy.COPY;
+        Tensor tensor = wrapInPlace(spec, memory, owner, readOnly, copied ? null : onRelease);
+        if (!copied) {
+            return tensor;
+        }
+        try (tensor) {
+            Tensor copy = tensor.copy(64);
+            if (onRelease != null) {
+                Releases.run(new Releases.Lent(owner, onRelease));
+            }
+            return copy;
+        }
+    }
+
+    private static Tensor wrapInPlace(DenseSpec spec, DirectMemory memory, Object owner, boolean readOnly, Runnable onRelease) {
+        long queue = Releases.queue();
+        try (Scratch scratch = Scratch.take()) {
+            spec.write(scratch, readOnly);
+            long handle =
+                    NativeTensor.wrap(queue, memory.address(), memory.size(), new Releases.Lent(owner, onRelease), scratch.memory);
+            if (handle == 0) {
+                throw scratch.failure();
+            }
+            return new Tensor(handle);
+        } finally {
+            Reference.reachabilityFence(owner);
+        }
+    }
+
+    /** Makes a row-major tensor in zeroed, aligned memory of the library; write it through {@link #view()}. */
+    public static Tensor allocate(ElementType elementType, long... shape) {
+        long size = Elements.packedSize(elementType, shape);
+        Descriptor descriptor =
+                Descriptor.builder(elementType, Layout.ROW_MAJOR, shape).addBuffer(BufferHandle.host(size)).build();
+        try (TensorBuffer memory = TensorBuffer.allocate(size, 64)) {
+            return of(descriptor, memory);
+        }
+    }
+
+    /** Makes a row-major float32 tensor; arrays of the heap can move, so that they are copied. */
+    public static Tensor copyOf(float[] values, long... shape) {
+        Tensor tensor = allocate(ElementType.FLOAT32, Elements.matching(values.length, shape));
+        tensor.view().bytes().asFloatBuffer().put(values);
+        return tensor;
+    }
+
+    /** Makes a row-major float64 tensor, copied. */
+    public static Tensor copyOf(double[] values, long... shape) {
+        Tensor tensor = allocate(ElementType.FLOAT64, Elements.matching(values.length, shape));
+        tensor.view().bytes().asDoubleBuffer().put(values);
+        return tensor;
+    }
+
+    /** Makes a row-major int64 tensor, copied. */
+    public static Tensor copyOf(long[] values, long... shape) {
+        Tensor tensor = allocate(ElementType.INT64, Elements.matching(values.length, shape));
+        tensor.view().bytes().asLongBuffer().put(values);
+        return tensor;
+    }
+
+    /** Makes a row-major int32 tensor, copied. */
+    public static Tensor copyOf(int[] values, long... shape) {
+        Tensor tensor = allocate(ElementType.INT32, Elements.matching(values.length, shape));
+        tensor.view().bytes().asIntBuffer().put(values);
+        return tensor;
+    }
+
+    /** Makes a row-major int16 tensor, copied. */
+    public static Tensor copyOf(short[] values, long... shape) {
+        Tensor tensor = allocate(ElementType.INT16, Elements.matching(values.length, shape));
+        tensor.view().bytes().asShortBuffer().put(values);
+        return tensor;
+    }
+
+    /** Makes a row-major int8 tensor, copied. */
+    public static Tensor copyOf(byte[] values, long... shape) {
+        Tensor tensor = allocate(ElementType.INT8, Elements.matching(values.length, shape));
+        tensor.view().bytes().put(values);
+        return tensor;
+    }
+
+    /** Makes a row-major bool tensor, copied and packed to eight elements a byte, least significant bit first. */
+    public static Tensor copyOf(boolean[] values, long... shape) {
+        Tensor tensor = allocate(ElementType.BOOL, Elements.matching(values.length, shape));
+        tensor.view().bytes().put(Elements.pack(values));
+        return tensor;
+    }
+
+    /**
+     * Makes a tensor of a descriptor and its buffers.
+     *
+     * @param list moves into the tensor: it is closed when the call succeeded, and stays the caller's otherwise
+     * @throws HurrayException INVALID_LAYOUT: another number of buffers; BUFFER_TOO_SMALL; MISALIGNED; INVALID_TYPE
+     */
+    public static Tensor of(Descriptor descriptor, BufferList list) {
+        Releases.drain();
+        try (Scratch scratch = Scratch.take()) {
+            long[] descriptorHandle = descriptor.newHandle(scratch);
+            try {
+                long[] moved = {list.detach()};
+                long[] tensor = new long[1];
+                int status = Raw.hurray_tensor_new(descriptorHandle[0], moved, tensor, scratch.error);
+                if (status != StatusCode.OK.value()) {
+                    list.reattach();
+                    scratch.check(status);
+                }
+                list.forget();
+                return new Tensor(tensor[0]);
+            } finally {
+                Errors.check(Raw.hurray_descriptor_destroy(descriptorHandle));
+            }
+        }
+    }
+
+    /** Makes a tensor of a descriptor and shares of its buffers, which stay the caller's. */
+    public static Tensor of(Descriptor descriptor, TensorBuffer... buffers) {
+        try (BufferList list = BufferList.create()) {
+            for (TensorBuffer buffer : buffers) {
+                TensorBuffer share = buffer.share();
+                try {
+                    list.push(share);
+                } finally {
+                    share.close();
+                }
+            }
+            return of(descriptor, list);
+        }
+    }
+
+    // --- Exchange with other runtimes ---------------------------------------------------------------------------------------------
+
+    /**
+     * Takes over a tensor that another runtime exported. The context's version is looked at before anything else of it.
+     *
+     * @param list closed when the call succeeded; stays the caller's otherwise
+     * @param context the same
+     * @throws VersionMismatchException the context is of another version of the C ABI
+     * @throws HurrayException the descriptor is malformed, or the buffers are not those that it asks for
+     */
+    public static Tensor importFrom(BufferList list, TensorContext context) {
+        long queue = Releases.queue();
+        long listHandle = list.detach();
+        long contextHandle;
+        try {
+            contextHandle = context.detach();
+        } catch (IllegalStateException closed) {
+            list.reattach();
+            throw closed;
+        }
+        long handle = 0;
+        try (Scratch scratch = Scratch.take()) {
+            handle = NativeTensor.importPair(queue, listHandle, contextHandle, scratch.memory);
+            if (handle == 0) {
+                HurrayException failure = scratch.failure();
+                throw failure.code() == StatusCode.VERSION_MISMATCH && scratch.message().isEmpty()
+                        ? TensorContext.mismatch(scratch.memory.getInt(Scratch.ARRAYS))
+                        : failure;
+            }
+        } finally {
+            if (handle == 0) {
+                list.reattach();
+                context.reattach();
+            }
+        }
+        list.forget();
+        context.forget();
+        return new Tensor(handle);
+    }
+
+    /** Exports the tensor as the pair that travels between runtimes. The pair shares the memory; the tensor stays as it is. */
+    public TensorExport export() {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] list = new long[1];
+            long[] context = new long[1];
+            scratch.check(Raw.hurray_tensor_export(handle, list, context, scratch.error));
+            return new TensorExport(BufferList.fromAddress(list[0]), TensorContext.fromAddress(context[0]));
+        } finally {
+            release();
+        }
+    }
+
+    // --- Use ------------------------------------------------------------------------------------------------------------------------
+
+    /** What the tensor is. The descriptor outlives the tensor. */
+    public Descriptor descriptor() {
+        long handle = acquire();
+        try {
+            return Descriptor.ofTensor(handle);
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Access to the elements of a dense tensor, without copying. The view owns a share of the memory, as every ByteBuffer does that it
+     * hands out: they stay valid after {@link #close()}, and the memory stays allocated until they are unreachable.
+     *
+     * @throws HurrayException UNSUPPORTED: the layout is not dense or the shape is dynamic
+     */
+    public TensorView view() {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            ByteBuffer root = NativeTensor.view(handle, scratch.memory);
+            if (root == null) {
+                scratch.check(scratch.code());
+            }
+            return new TensorView(scratch, root);
+        } finally {
+            release();
+        }
+    }
+
+    /** Number of buffers. */
+    public int bufferCount() {
+        return descriptor().buffers().size();
+    }
+
+    /** A share of one of the tensor's buffers. */
+    public TensorBuffer buffer(int index) {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] borrowed = new long[1];
+            scratch.check(Raw.hurray_tensor_buffer(handle, index, borrowed, scratch.error));
+            return TensorBuffer.shareOf(borrowed[0]);
+        } finally {
+            release();
+        }
+    }
+
+    /** A further tensor over the same memory: for another thread, or another owner. */
+    public Tensor share() {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] share = new long[1];
+            scratch.check(Raw.hurray_tensor_share(handle, share, scratch.error));
+            return new Tensor(share[0]);
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Copies a dense tensor into new memory of the library: row-major, aligned, byte_offset 0.
+     *
+     * @param alignment a power of two; 0 means 64
+     * @throws HurrayException UNSUPPORTED: the layout is not dense, the shape dynamic, or the memory not the host's
+     */
+    public Tensor copy(int alignment) {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] copy = new long[1];
+            long[] bytes = new long[1];
+            scratch.check(Raw.hurray_tensor_copy(handle, alignment, copy, bytes, scratch.error));
+            return new Tensor(copy[0]);
+        } finally {
+            release();
+        }
+    }
+}

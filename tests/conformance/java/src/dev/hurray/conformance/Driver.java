@@ -1,0 +1,43 @@
+package dev.hurray.conformance;
+
+import dev.hurray.HurrayException;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+
+/** The Java conformance driver: the binding's public API and nothing else. */
+public final class Driver {
+    private static final String USAGE = "usage: driver about | golden | relay NAMES REPORT";
+
+    private Driver() {}
+
+    /** Runs one command; see tests/conformance/README.md. */
+    public static void main(String[] arguments) {
+        PrintStream errors = new PrintStream(new FileOutputStream(FileDescriptor.err), true, StandardCharsets.UTF_8);
+        System.exit(run(arguments, errors));
+    }
+
+    private static int run(String[] arguments, PrintStream errors) {
+        String command = arguments.length == 0 ? "" : arguments[0];
+        try {
+            if (command.equals("about") && arguments.length == 1) {
+                new JsonLines(new FileOutputStream(FileDescriptor.out)).write(About.runtime()).close();
+            } else if (command.equals("golden") && arguments.length == 1) {
+                Golden.run();
+            } else if (command.equals("relay") && arguments.length == 3) {
+                Relay.run(arguments[1], arguments[2]);
+            } else {
+                errors.println(USAGE);
+                return 2;
+            }
+            return 0;
+        } catch (HurrayException failure) {
+            errors.println("driver: " + failure.code() + ": " + failure.getMessage());
+        } catch (IOException | IllegalArgumentException failure) {
+            errors.println("driver: " + failure.getMessage());
+        }
+        return 1;
+    }
+}
