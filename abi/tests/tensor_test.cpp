@@ -181,6 +181,28 @@ TEST_F(TensorFromHost, RefusalsMoveNoOwnership) {
     }
 }
 
+// Negative strides lead below the first element: into the bytes before the caller's memory, where it is not aligned.
+TEST_F(TensorFromHost, RefusesElementsInBytesOfSomebodyElse) {
+    AlignedBytes<192> memory;
+    const std::vector<std::uint64_t> shape{3};
+    const std::int64_t strides[] = {-1};
+    HurrayDenseSpec spec = spec_of(HURRAY_TYPE_FLOAT32, shape);
+    spec.layout = HURRAY_LAYOUT_STRIDED;
+    spec.strides = strides;
+    for (const std::uint64_t first : {0u, 4u, 8u}) {
+        spec.byte_offset = first;
+        ReleaseCounter counter;
+        HurrayTensor* tensor = nullptr;
+        HurrayError error{};
+        const HurrayStatus status = hurray_tensor_from_host(&spec, memory.bytes + 48, 12, &ReleaseCounter::release, &counter,
+                                                            nullptr, &tensor, &error);
+        EXPECT_EQ(status, first == 8 ? HURRAY_OK : HURRAY_ERR_INVALID_LAYOUT) << first << ": " << error.message;
+        EXPECT_EQ(tensor != nullptr, first == 8);
+        EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
+        EXPECT_EQ(counter.calls, first == 8 ? 1 : 0);
+    }
+}
+
 class TensorImport : public hurray_test::BaseLineTest {};
 
 TEST_F(TensorImport, TakesThePairOverAndReleasesEachOnce) {

@@ -28,6 +28,14 @@ Result<void> prepare_view(HurrayTensor& tensor, const HurrayBufferList& list) {
     if (!dense) return std::unexpected(dense.error());
     const ElementTypeInfo* type = find_element_type(descriptor.element_type());
     const HurrayBuffer& data = *list.slots[0];
+    // The bytes before memory that was lent belong to somebody else: negative strides must not lead there.
+    const std::uint64_t lowest = dense->byte_offset - dense->bytes_below;
+    if (dense->element_count != 0 && lowest < data.value.prefix) {
+        return fail(Status::invalid_layout, Error::no_offset,
+                    "elements: the lowest starts at byte %llu of buffer 0, expected none in its first %u bytes, which belong to "
+                    "somebody else",
+                    static_cast<unsigned long long>(lowest), data.value.prefix);
+    }
     HurrayView& view = tensor.view;
     view.data = data.value.data == nullptr ? nullptr : data.value.data + descriptor.byte_offset();
     view.byte_size = dense->byte_size;
