@@ -57,10 +57,18 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
-/// 64-aligned memory on the stack of a test.
+/// Zeroed 64-aligned memory in a test. Aligned by hand: GCC's AddressSanitizer puts variables on a stack of its own that
+/// does not keep alignas.
 template <std::size_t Size>
-struct alignas(64) AlignedBytes {
-    unsigned char bytes[Size] = {};
+class AlignedBytes {
+    unsigned char storage_[Size + 63] = {};
+
+public:
+    AlignedBytes() = default;
+    AlignedBytes(const AlignedBytes&) = delete;
+    AlignedBytes& operator=(const AlignedBytes&) = delete;
+
+    unsigned char* const bytes = storage_ + (64 - reinterpret_cast<std::uintptr_t>(storage_) % 64) % 64;
 };
 
 /// Encoded descriptor of a row-major tensor with one CPU buffer, written by hand from the format's text.

@@ -28,6 +28,8 @@ struct Section {
     const char* name;
     /// Null for a section that is known by name only: descriptors with it are refused as unsupported.
     const SectionCodec* codec;
+    /// `flag` when there is a codec, else 0.
+    std::uint32_t supported_flag;
 };
 
 /// All sections in wire order, which is not that of their flags.
