@@ -84,10 +84,10 @@ std::uint64_t some_size(Random& random) {
 }
 
 std::int64_t some_stride(Random& random) {
-    switch (random.below(8)) {
-        case 0: return static_cast<std::int64_t>(1ULL << random.below(64)) + random.between(-1, 1) * (random.below(2) == 0 ? 1 : 0);
-        default: return random.between(-12, 12);
-    }
+    if (random.below(8) != 0) return random.between(-12, 12);
+    // About a power of two, of either sign.
+    const std::uint64_t power = (std::uint64_t{1} << random.below(64)) + random.below(3) - 1;
+    return static_cast<std::int64_t>(random.below(2) == 0 ? power : 0 - power);
 }
 
 DescriptorSpec some_spec(Random& random) {
