@@ -140,10 +140,13 @@ final class Structs {
         /** `rank` strides in elements for the strided layout, else null. */
         static final int STRIDES = 56;
 
-        /** `rank` sizes of the tensor that this one is a shard of; null without a shard section. */
+        /**
+         * `rank` sizes of the tensor that this one is a shard of; null if and only if there is no shard
+         * section.
+         */
         static final int PARENT_SHAPE = 64;
 
-        /** `rank` offsets in the parent; null without a shard section. */
+        /** `rank` offsets in the parent; null if and only if there is no shard section. */
         static final int SHARD_OFFSET = 72;
     }
 
