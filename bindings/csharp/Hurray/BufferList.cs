@@ -7,15 +7,17 @@ namespace Hurray;
 /// <remarks>Owns the buffers. For one thread at a time; closing it releases on the closing thread.</remarks>
 public sealed unsafe class BufferList : IDisposable
 {
+    private readonly BufferListHandle _handle;
+
     /// <summary>Makes an empty list.</summary>
     public BufferList()
     {
         Releases.Poll();
         Native.Check(NativeMethods.BufferListNew(1, out BufferListHandle handle), "hurray_buffer_list_new");
-        Handle = handle;
+        _handle = handle;
     }
 
-    internal BufferList(BufferListHandle handle) => Handle = handle;
+    internal BufferList(BufferListHandle handle) => _handle = handle;
 
     /// <summary>Number of buffers.</summary>
     /// <exception cref="ObjectDisposedException">The list is closed.</exception>
@@ -28,7 +30,14 @@ public sealed unsafe class BufferList : IDisposable
         }
     }
 
-    internal BufferListHandle Handle { get; }
+    internal BufferListHandle Handle
+    {
+        get
+        {
+            ObjectDisposedException.ThrowIf(_handle.IsClosedByOwner, this);
+            return _handle;
+        }
+    }
 
     /// <summary>Appends a buffer.</summary>
     /// <param name="buffer">Moves into the list and is closed for its caller; on failure it stays the caller's.</param>
@@ -71,7 +80,7 @@ public sealed unsafe class BufferList : IDisposable
     /// <summary>Closes the list and every buffer in it; the second time is a no-op.</summary>
     public void Dispose()
     {
-        Handle.Dispose();
+        _handle.Dispose();
         Releases.Poll();
     }
 }

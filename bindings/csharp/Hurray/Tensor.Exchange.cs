@@ -49,7 +49,7 @@ public sealed unsafe partial class Tensor
     {
         NativeError error;
         Native.Check(
-            NativeMethods.TensorExport(_handle, out BufferListHandle list, out TensorContextHandle made, &error), &error);
+            NativeMethods.TensorExport(Handle, out BufferListHandle list, out TensorContextHandle made, &error), &error);
         buffers = new BufferList(list);
         context = new TensorContext(made);
     }

@@ -38,7 +38,7 @@ public sealed unsafe partial class Tensor
                 $"tensor: {typeof(T)} expects alignment to {alignment} bytes; use PinStrided, bytes, or a copy");
         }
 
-        return new TensorView<T>(_handle, facts.Data, bytes ? facts.ByteSize : facts.ElementCount, facts.IsReadOnly);
+        return new TensorView<T>(Handle, facts.Data, bytes ? facts.ByteSize : facts.ElementCount, facts.IsReadOnly);
     }
 
     /// <summary>Holds the memory of a tensor with whole bytes per element, whatever its strides and its alignment: elements by
@@ -53,7 +53,7 @@ public sealed unsafe partial class Tensor
     {
         DenseFacts facts = HostFacts();
         RequireType<T>(facts);
-        return new StridedView<T>(_handle, facts);
+        return new StridedView<T>(Handle, facts);
     }
 
     /// <summary>Holds the memory of a tensor whose elements are smaller than a byte (bool and the 2, 4 and 6 bit types),
@@ -71,7 +71,7 @@ public sealed unsafe partial class Tensor
                 HurrayStatus.InvalidType, $"tensor: its elements are {facts.ElementType}, which is not packed; use Pin or PinStrided");
         }
 
-        return new PackedView(_handle, facts);
+        return new PackedView(Handle, facts);
     }
 
     private static void RequireType<T>(DenseFacts facts)

@@ -80,7 +80,14 @@ public sealed unsafe partial class Tensor : IDisposable
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
     public bool IsPacked => Facts.IsPacked;
 
-    internal TensorHandle Handle => _handle;
+    internal TensorHandle Handle
+    {
+        get
+        {
+            ThrowIfClosed();
+            return _handle;
+        }
+    }
 
     // The library fixes these when it makes a tensor, so they are asked for once. Dense tensors only: the call says so.
     private DenseFacts Facts
@@ -98,7 +105,7 @@ public sealed unsafe partial class Tensor : IDisposable
     public Tensor Share()
     {
         NativeError error;
-        Native.Check(NativeMethods.TensorShare(_handle, out TensorHandle share, &error), &error);
+        Native.Check(NativeMethods.TensorShare(Handle, out TensorHandle share, &error), &error);
         return new Tensor(share);
     }
 
@@ -109,9 +116,9 @@ public sealed unsafe partial class Tensor : IDisposable
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
     public TensorBuffer ShareBuffer(int index)
     {
-        using var use = new HandleUse(_handle);
+        using var use = new HandleUse(Handle);
         NativeError error;
-        Native.Check(NativeMethods.TensorBuffer(_handle, (uint)index, out nint borrowed, &error), &error);
+        Native.Check(NativeMethods.TensorBuffer(Handle, (uint)index, out nint borrowed, &error), &error);
         return TensorBuffer.ShareOf(borrowed);
     }
 
@@ -125,7 +132,7 @@ public sealed unsafe partial class Tensor : IDisposable
     {
         Releases.Poll();
         NativeError error;
-        Native.Check(NativeMethods.TensorCopy(_handle, alignment, out TensorHandle copy, out _, &error), &error);
+        Native.Check(NativeMethods.TensorCopy(Handle, alignment, out TensorHandle copy, out _, &error), &error);
         return new Tensor(copy);
     }
 
@@ -136,15 +143,15 @@ public sealed unsafe partial class Tensor : IDisposable
         Releases.Poll();
     }
 
-    private void ThrowIfClosed() => ObjectDisposedException.ThrowIf(_handle.IsClosed, this);
+    private void ThrowIfClosed() => ObjectDisposedException.ThrowIf(_handle.IsClosedByOwner, this);
 
     private DenseFacts ReadFacts()
     {
         // The pointers in the view live as long as the handle, which is held while they are read.
-        using var use = new HandleUse(_handle);
+        using var use = new HandleUse(Handle);
         NativeError error;
         var view = NativeView.Sized;
-        Native.Check(NativeMethods.TensorView(_handle, ref view, &error), &error);
+        Native.Check(NativeMethods.TensorView(Handle, ref view, &error), &error);
         var facts = new DenseFacts(view);
         Volatile.Write(ref _facts, facts);
         return facts;
@@ -152,9 +159,9 @@ public sealed unsafe partial class Tensor : IDisposable
 
     private Descriptor ReadDescriptor()
     {
-        using var use = new HandleUse(_handle);
+        using var use = new HandleUse(Handle);
         NativeError error;
-        Native.Check(NativeMethods.TensorDescriptor(_handle, out nint borrowed, &error), &error);
+        Native.Check(NativeMethods.TensorDescriptor(Handle, out nint borrowed, &error), &error);
         using DescriptorHandle handle = HurrayHandle.Borrow<DescriptorHandle>(borrowed);
         return _descriptor = new Descriptor(handle);
     }

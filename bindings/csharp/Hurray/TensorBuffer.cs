@@ -9,7 +9,9 @@ namespace Hurray;
 /// it, on the closing thread. A handle that was pushed into a list is closed for its caller.</remarks>
 public sealed unsafe class TensorBuffer : IDisposable
 {
-    internal TensorBuffer(BufferHandle handle) => Handle = handle;
+    private readonly BufferHandle _handle;
+
+    internal TensorBuffer(BufferHandle handle) => _handle = handle;
 
     /// <summary>First byte of the memory; null for an empty buffer that was given none. Alive as long as this is open: for
     /// raw exchange with other runtimes.</summary>
@@ -49,7 +51,14 @@ public sealed unsafe class TensorBuffer : IDisposable
         }
     }
 
-    internal BufferHandle Handle { get; }
+    internal BufferHandle Handle
+    {
+        get
+        {
+            ObjectDisposedException.ThrowIf(_handle.IsClosedByOwner, this);
+            return _handle;
+        }
+    }
 
     /// <summary>Allocates memory of the library, zeroed.</summary>
     /// <param name="byteSize">Length in bytes; 0 is legal.</param>
@@ -180,7 +189,7 @@ public sealed unsafe class TensorBuffer : IDisposable
     /// <summary>Closes the handle; the second time is a no-op.</summary>
     public void Dispose()
     {
-        Handle.Dispose();
+        _handle.Dispose();
         Releases.Poll();
     }
 

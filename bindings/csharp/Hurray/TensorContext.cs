@@ -8,7 +8,9 @@ namespace Hurray;
 /// <remarks>For one thread at a time; closing it releases its owner on the closing thread.</remarks>
 public sealed unsafe class TensorContext : IDisposable
 {
-    internal TensorContext(TensorContextHandle handle) => Handle = handle;
+    private readonly TensorContextHandle _handle;
+
+    internal TensorContext(TensorContextHandle handle) => _handle = handle;
 
     /// <summary>Makes a context.</summary>
     /// <param name="descriptor">The encoded descriptor, copied and not looked at.</param>
@@ -40,7 +42,7 @@ public sealed unsafe class TensorContext : IDisposable
                 throw Native.Failure(status, &error);
             }
 
-            Handle = handle;
+            _handle = handle;
         }
         finally
         {
@@ -63,7 +65,14 @@ public sealed unsafe class TensorContext : IDisposable
         }
     }
 
-    internal TensorContextHandle Handle { get; }
+    internal TensorContextHandle Handle
+    {
+        get
+        {
+            ObjectDisposedException.ThrowIf(_handle.IsClosedByOwner, this);
+            return _handle;
+        }
+    }
 
     /// <summary>A copy of the encoded descriptor.</summary>
     /// <returns>The bytes.</returns>
@@ -104,7 +113,7 @@ public sealed unsafe class TensorContext : IDisposable
     /// <summary>Closes the context; the second time is a no-op.</summary>
     public void Dispose()
     {
-        Handle.Dispose();
+        _handle.Dispose();
         Releases.Poll();
     }
 }

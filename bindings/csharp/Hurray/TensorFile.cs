@@ -13,6 +13,15 @@ public sealed unsafe class TensorFile : IDisposable
 
     private TensorFile(FileHandle handle) => _handle = handle;
 
+    private FileHandle Handle
+    {
+        get
+        {
+            ObjectDisposedException.ThrowIf(_handle.IsClosedByOwner, this);
+            return _handle;
+        }
+    }
+
     /// <summary>The format that was recognised.</summary>
     /// <exception cref="ObjectDisposedException">The file is closed.</exception>
     public FileFormat Format => (FileFormat)Info().Format;
@@ -57,10 +66,10 @@ public sealed unsafe class TensorFile : IDisposable
     /// <exception cref="ObjectDisposedException">The file is closed.</exception>
     public TensorFileEntry GetEntry(ulong index)
     {
-        using var use = new HandleUse(_handle);
+        using var use = new HandleUse(Handle);
         NativeError error;
         var info = NativeFileTensorInfo.Sized;
-        Native.Check(NativeMethods.FileTensorInfo(_handle, index, ref info, &error), &error);
+        Native.Check(NativeMethods.FileTensorInfo(Handle, index, ref info, &error), &error);
         return new TensorFileEntry(info);
     }
 
@@ -81,14 +90,14 @@ public sealed unsafe class TensorFile : IDisposable
     /// <exception cref="ObjectDisposedException">The file is closed.</exception>
     public IReadOnlyList<KeyValuePair<string, string>> ReadMetadata()
     {
-        using var use = new HandleUse(_handle);
+        using var use = new HandleUse(Handle);
         ulong count = Info().MetadataCount;
         var all = new List<KeyValuePair<string, string>>();
         NativeError error;
         for (ulong index = 0; index < count; ++index)
         {
             var entry = NativeFileMetadata.Sized;
-            Native.Check(NativeMethods.FileMetadata(_handle, index, ref entry, &error), &error);
+            Native.Check(NativeMethods.FileMetadata(Handle, index, ref entry, &error), &error);
             all.Add(new(
                 Names.Decode(Names.Copy(entry.Key, entry.KeyLength)),
                 Names.Decode(Names.Copy(entry.Value, entry.ValueLength))));
@@ -113,7 +122,7 @@ public sealed unsafe class TensorFile : IDisposable
     {
         NativeError error;
         HurrayStatus status =
-            NativeMethods.FileFind(_handle, nameUtf8, (ulong)nameUtf8.Length, out index, &error);
+            NativeMethods.FileFind(Handle, nameUtf8, (ulong)nameUtf8.Length, out index, &error);
         if (status == HurrayStatus.NotFound)
         {
             return false;
@@ -134,7 +143,7 @@ public sealed unsafe class TensorFile : IDisposable
     {
         Releases.Poll();
         NativeError error;
-        Native.Check(NativeMethods.FileTensor(_handle, index, out TensorHandle tensor, &error), &error);
+        Native.Check(NativeMethods.FileTensor(Handle, index, out TensorHandle tensor, &error), &error);
         return new Tensor(tensor);
     }
 
@@ -147,7 +156,7 @@ public sealed unsafe class TensorFile : IDisposable
     {
         byte[] utf8 = Names.Encode(name, nameof(name));
         NativeError error;
-        Native.Check(NativeMethods.FileFind(_handle, utf8, (ulong)utf8.Length, out ulong index, &error), &error);
+        Native.Check(NativeMethods.FileFind(Handle, utf8, (ulong)utf8.Length, out ulong index, &error), &error);
         return GetTensor(index);
     }
 
@@ -162,7 +171,7 @@ public sealed unsafe class TensorFile : IDisposable
     {
         NativeError error;
         var info = NativeFileInfo.Sized;
-        Native.Check(NativeMethods.FileInfo(_handle, ref info, &error), &error);
+        Native.Check(NativeMethods.FileInfo(Handle, ref info, &error), &error);
         return info;
     }
 }

@@ -12,6 +12,15 @@ public sealed unsafe class TensorFileWriter : IDisposable
 
     private TensorFileWriter(FileWriterHandle handle) => _handle = handle;
 
+    private FileWriterHandle Handle
+    {
+        get
+        {
+            ObjectDisposedException.ThrowIf(_handle.IsClosedByOwner, this);
+            return _handle;
+        }
+    }
+
     /// <summary>Starts a file. One that has the name already stays as it is until <see cref="Finish"/>.</summary>
     /// <param name="path">The file.</param>
     /// <param name="format">Its format.</param>
@@ -45,7 +54,7 @@ public sealed unsafe class TensorFileWriter : IDisposable
         ArgumentNullException.ThrowIfNull(tensor);
         NativeError error;
         Native.Check(
-            NativeMethods.FileWriterAdd(_handle, nameUtf8, (ulong)nameUtf8.Length, tensor.Handle, &error), &error);
+            NativeMethods.FileWriterAdd(Handle, nameUtf8, (ulong)nameUtf8.Length, tensor.Handle, &error), &error);
     }
 
     /// <summary>Sets a metadata entry; the last value of a key counts.</summary>
@@ -60,7 +69,7 @@ public sealed unsafe class TensorFileWriter : IDisposable
         NativeError error;
         Native.Check(
             NativeMethods.FileWriterSetMetadata(
-                _handle, keyUtf8, (ulong)keyUtf8.Length, valueUtf8, (ulong)valueUtf8.Length, &error),
+                Handle, keyUtf8, (ulong)keyUtf8.Length, valueUtf8, (ulong)valueUtf8.Length, &error),
             &error);
     }
 
@@ -72,7 +81,7 @@ public sealed unsafe class TensorFileWriter : IDisposable
     public void Finish()
     {
         NativeError error;
-        Native.Check(NativeMethods.FileWriterFinish(_handle, &error), &error);
+        Native.Check(NativeMethods.FileWriterFinish(Handle, &error), &error);
     }
 
     /// <summary>Closes the writer; the second time is a no-op.</summary>

@@ -36,6 +36,15 @@ public sealed unsafe class TensorStreamReader : IDisposable
 
     private TensorStreamReader(ReaderHandle handle) => _handle = handle;
 
+    private ReaderHandle Handle
+    {
+        get
+        {
+            ObjectDisposedException.ThrowIf(_handle.IsClosedByOwner, this);
+            return _handle;
+        }
+    }
+
     /// <summary>Starts to read from a file descriptor: a pipe, socket or file, from where it stands.</summary>
     /// <param name="fd">The file descriptor, such as 0; stays the caller's unless the options say otherwise.</param>
     /// <param name="options">Limits; null: the defaults.</param>
@@ -110,7 +119,7 @@ public sealed unsafe class TensorStreamReader : IDisposable
     {
         Releases.Poll();
         NativeError error;
-        Native.Check(NativeMethods.ReaderNext(_handle, out TensorHandle tensor, &error), &error);
+        Native.Check(NativeMethods.ReaderNext(Handle, out TensorHandle tensor, &error), &error);
         return tensor.IsInvalid ? null : new Tensor(tensor);
     }
 

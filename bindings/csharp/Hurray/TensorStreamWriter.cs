@@ -12,6 +12,15 @@ public sealed unsafe class TensorStreamWriter : IDisposable
 
     private TensorStreamWriter(WriterHandle handle) => _handle = handle;
 
+    private WriterHandle Handle
+    {
+        get
+        {
+            ObjectDisposedException.ThrowIf(_handle.IsClosedByOwner, this);
+            return _handle;
+        }
+    }
+
     /// <summary>Starts to write to a file descriptor. Writing to a pipe that nobody reads is an error, not a signal.</summary>
     /// <param name="fd">The file descriptor, such as 1; stays the caller's unless the options say otherwise.</param>
     /// <param name="options">Whether to close it; null: the defaults.</param>
@@ -68,7 +77,7 @@ public sealed unsafe class TensorStreamWriter : IDisposable
     {
         ArgumentNullException.ThrowIfNull(tensor);
         NativeError error;
-        Native.Check(NativeMethods.WriterWrite(_handle, tensor.Handle, &error), &error);
+        Native.Check(NativeMethods.WriterWrite(Handle, tensor.Handle, &error), &error);
     }
 
     /// <summary>Takes the bytes that were written into memory so far; the writer goes on with an empty one.</summary>
@@ -78,7 +87,7 @@ public sealed unsafe class TensorStreamWriter : IDisposable
     public TensorBuffer Take()
     {
         NativeError error;
-        Native.Check(NativeMethods.WriterTake(_handle, out BufferHandle bytes, &error), &error);
+        Native.Check(NativeMethods.WriterTake(Handle, out BufferHandle bytes, &error), &error);
         return new TensorBuffer(bytes);
     }
 

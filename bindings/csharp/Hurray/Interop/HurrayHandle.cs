@@ -13,6 +13,7 @@ internal abstract class HurrayHandle : SafeHandle
 
     private IDisposable? _kept;
     private bool _borrowed;
+    private volatile bool _closed;
 
     protected HurrayHandle()
         : base(0, ownsHandle: true)
@@ -21,6 +22,10 @@ internal abstract class HurrayHandle : SafeHandle
 
     /// <inheritdoc/>
     public sealed override bool IsInvalid => handle == 0;
+
+    /// <summary>Whether its owner has closed it. The handle itself lives on while views use it, and would answer: it is for the
+    /// owner to refuse.</summary>
+    public bool IsClosedByOwner => _closed || IsClosed;
 
     /// <summary>A handle that owns what the pointer leads to.</summary>
     public static T Adopt<T>(nint pointer)
@@ -102,6 +107,7 @@ internal abstract class HurrayHandle : SafeHandle
     {
         if (disposing)
         {
+            _closed = true;
             base.Dispose(true);
             return;
         }

@@ -1,0 +1,84 @@
+using System;
+using System.Collections.Generic;
+using System.Diagnostics;
+using System.IO;
+using Xunit;
+
+namespace Hurray.Tests;
+
+/// <summary>What only a process of its own can show.</summary>
+public class ProcessTests
+{
+    [Fact]
+    public void Sample_of_the_readme_does_what_it_says()
+    {
+        (int code, string output, string errors) = Run("HURRAY_SAMPLE", []);
+        Assert.Equal("", errors);
+        Assert.Equal(0, code);
+        Assert.Equal(
+            """
+            Float32 2x3: 60
+            weights: Float32, 12 bytes
+            3
+            imported 3 elements
+            1
+            2
+            3
+            4, 3: 4 5 6 1 2 3
+            True False True
+            VERSION_MISMATCH at byte 4
+
+            """.ReplaceLineEndings(),
+            output);
+    }
+
+    [Fact]
+    public void Program_that_ends_with_open_tensors_ends_well()
+    {
+        (int code, string output, string errors) = Run("HURRAY_LEAVE_OPEN", []);
+        Assert.Equal("", errors);
+        Assert.Equal(0, code);
+        Assert.StartsWith("open: 3 1 4", output);
+        // Nothing is called back once the runtime ends.
+        Assert.EndsWith("waiting: 1\n", output);
+    }
+
+    [Fact]
+    public void Stranger_is_refused_by_the_first_call_of_all()
+    {
+        string stub = Path.GetFullPath(Environment.GetEnvironmentVariable("HURRAY_STUB5")!);
+        (int code, string output, string errors) = Run("HURRAY_LEAVE_OPEN", new() { ["HURRAY_LIBRARY"] = stub });
+        Assert.NotEqual(0, code);
+        Assert.Equal("", output);
+        Assert.Contains(nameof(HurrayVersionException), errors);
+        Assert.Contains("version 5", errors);
+        Assert.Contains("version 4", errors);
+        Assert.Contains(stub, errors);
+    }
+
+    [Fact]
+    public void Library_that_is_not_there_is_a_typed_error()
+    {
+        (int code, string _, string errors) = Run("HURRAY_LEAVE_OPEN", new() { ["HURRAY_LIBRARY"] = "/no/such/library.so" });
+        Assert.NotEqual(0, code);
+        Assert.Contains("Hurray.HurrayException", errors);
+        Assert.Contains("/no/such/library.so", errors);
+    }
+
+    private static (int Code, string Output, string Errors) Run(string program, Dictionary<string, string> environment)
+    {
+        string path = Environment.GetEnvironmentVariable(program) ?? throw new InvalidOperationException($"{program} is not set");
+        var start = new ProcessStartInfo(Path.GetFullPath(path)) { RedirectStandardOutput = true, RedirectStandardError = true };
+        foreach ((string name, string value) in environment)
+        {
+            start.Environment[name] = value;
+        }
+
+        using Process process = Process.Start(start)!;
+        // Both at once: a process that fills one of them must not wait for ever.
+        System.Threading.Tasks.Task<string> errors = process.StandardError.ReadToEndAsync();
+        string output = process.StandardOutput.ReadToEnd();
+        Assert.True(process.WaitForExit(TimeSpan.FromSeconds(60)), "the program does not end");
+        return (process.ExitCode, output, errors.GetAwaiter().GetResult());
+    }
+}
