@@ -273,6 +273,49 @@ public unsafe class TensorTests : LeakChecked
     }
 
     [Fact]
+    public void Dynamic_shapes_have_a_descriptor_and_no_view()
+    {
+        Descriptor descriptor = new DescriptorBuilder(ElementType.Int4, Layout.RowMajor, [ShapeLimit.DimensionDynamic, 2])
+            .AddBuffer(new BufferEntry(64)).Build();
+        using var list = new BufferList();
+        list.Push(TensorBuffer.Allocate(64));
+        using Tensor tensor = Tensor.FromParts(descriptor, list);
+        Assert.False(tensor.IsDense);
+        Assert.Equal(
+            (ElementType.Int4, Layout.RowMajor, 2, 4, true),
+            (tensor.ElementType, tensor.Layout, tensor.Rank, tensor.Bits, tensor.IsPacked));
+        Refused(HurrayStatus.Unsupported, () => _ = tensor.Shape);
+        Refused(HurrayStatus.Unsupported, () => _ = tensor.ElementCount);
+        Refused(HurrayStatus.Unsupported, () => tensor.Pin<byte>());
+        Refused(HurrayStatus.Unsupported, () => tensor.PinPacked());
+        Assert.ThrowsAny<HurrayException>(() => tensor.Copy());
+    }
+
+    [Fact]
+    public void Memory_of_devices_is_carried_and_not_read()
+    {
+        byte* block = (byte*)NativeMemory.AlignedAlloc(64, 64);
+        int released = 0;
+        Descriptor descriptor = new DescriptorBuilder(ElementType.Float32, Layout.RowMajor, [4])
+            .AddBuffer(new BufferEntry(64, 64, Device.Cuda)).Build();
+        using (var list = new BufferList())
+        {
+            list.Push(TensorBuffer.FromPointer(block, 64, 64, Device.Cuda, () => ++released));
+            using Tensor tensor = Tensor.FromParts(descriptor, list);
+            Assert.Equal(Device.Cuda, tensor.Device);
+            Assert.Equal([4], tensor.Shape.ToArray());
+            Refused(HurrayStatus.Unsupported, () => tensor.Pin<float>());
+            Refused(HurrayStatus.Unsupported, () => tensor.PinStrided<float>());
+            Refused(HurrayStatus.Unsupported, () => tensor.Copy());
+            using TensorStreamWriter writer = TensorStreamWriter.ToMemory();
+            Refused(HurrayStatus.Unsupported, () => writer.Write(tensor));
+        }
+
+        Assert.Equal(1, released);
+        NativeMemory.AlignedFree(block);
+    }
+
+    [Fact]
     public void Buffers_are_shared_sliced_and_marked()
     {
         int released = 0;

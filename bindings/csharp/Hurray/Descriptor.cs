@@ -41,7 +41,7 @@ public sealed class Descriptor
             _buffers[i] = BufferEntry.From(entry);
         }
 
-        _encoded = new byte[checked((int)info.DescriptorLength)];
+        _encoded = new byte[Native.Length(info.DescriptorLength, "descriptor")];
         Native.Check(
             NativeMethods.DescriptorEncode(handle, _encoded, (ulong)_encoded.Length, out _, &error), &error);
         GC.KeepAlive(handle);

@@ -17,6 +17,7 @@ public sealed unsafe partial class Tensor : IDisposable
 {
     private readonly TensorHandle _handle;
     private DenseFacts? _facts;
+    private volatile bool _notDense;
     private Descriptor? _descriptor;
 
     internal Tensor(TensorHandle handle) => _handle = handle;
@@ -34,51 +35,69 @@ public sealed unsafe partial class Tensor : IDisposable
 
     /// <summary>Type of the elements.</summary>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
-    public ElementType ElementType => Facts.ElementType;
+    public ElementType ElementType => FactsOrNull?.ElementType ?? Descriptor.ElementType;
 
     /// <summary>How the elements lie in the memory.</summary>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
-    public Layout Layout => Facts.Layout;
+    public Layout Layout => FactsOrNull?.Layout ?? Descriptor.Layout;
 
     /// <summary>Number of dimensions.</summary>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
-    public int Rank => Facts.Shape.Length;
+    public int Rank => FactsOrNull?.Shape.Length ?? Descriptor.Rank;
+
+    /// <summary>Bits of one element.</summary>
+    /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
+    public int Bits => FactsOrNull?.Bits ?? Descriptor.Bits;
+
+    /// <summary>Whether elements are smaller than a byte and packed.</summary>
+    /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
+    public bool IsPacked => Bits is > 0 and < 8;
+
+    /// <summary>Whether this is a dense tensor of known shape (row-major, column-major, strided): only such have views.</summary>
+    /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
+    public bool IsDense => FactsOrNull is not null;
 
     /// <summary>Size of every dimension.</summary>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.Unsupported"/>: the layout is not dense or the shape is dynamic;
+    /// <see cref="Descriptor"/> says what is known.</exception>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
     public ReadOnlySpan<long> Shape => Facts.Shape;
 
-    /// <summary>Strides in elements, also where the layout implies them.</summary>
+    /// <summary>Strides in elements, those that the layout implies included; for a contiguous tensor those of row-major order.</summary>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.Unsupported"/>: the layout is not dense or the shape is dynamic;
+    /// <see cref="Descriptor"/> says what is known.</exception>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
     public ReadOnlySpan<long> Strides => Facts.Strides;
 
     /// <summary>Number of elements, the product of the shape.</summary>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.Unsupported"/>: the layout is not dense or the shape is dynamic;
+    /// <see cref="Descriptor"/> says what is known.</exception>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
     public ulong ElementCount => Facts.ElementCount;
 
-    /// <summary>Bits of one element.</summary>
-    /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
-    public int Bits => Facts.Bits;
-
     /// <summary>Bytes from the lowest to the end of the highest element.</summary>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.Unsupported"/>: the layout is not dense or the shape is dynamic;
+    /// <see cref="Descriptor"/> says what is known.</exception>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
     public ulong ByteSize => Facts.ByteSize;
 
     /// <summary>Where the memory lies.</summary>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.Unsupported"/>: the layout is not dense or the shape is dynamic;
+    /// <see cref="Descriptor"/> says what is known.</exception>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
     public Device Device => Facts.Device;
 
     /// <summary>Whether the memory must not be written.</summary>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.Unsupported"/>: the layout is not dense or the shape is dynamic;
+    /// <see cref="Descriptor"/> says what is known.</exception>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
     public bool IsReadOnly => Facts.IsReadOnly;
 
     /// <summary>Whether the elements follow one another in row-major order without gaps.</summary>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.Unsupported"/>: the layout is not dense or the shape is dynamic;
+    /// <see cref="Descriptor"/> says what is known.</exception>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
     public bool IsContiguous => Facts.IsContiguous;
-
-    /// <summary>Whether elements are smaller than a byte and packed.</summary>
-    /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
-    public bool IsPacked => Facts.IsPacked;
 
     internal TensorHandle Handle
     {
@@ -89,13 +108,15 @@ public sealed unsafe partial class Tensor : IDisposable
         }
     }
 
-    // The library fixes these when it makes a tensor, so they are asked for once. Dense tensors only: the call says so.
-    private DenseFacts Facts
+    private DenseFacts Facts => FactsOrNull ?? throw NotDense();
+
+    // The library fixes these when it makes a tensor, so it is asked once.
+    private DenseFacts? FactsOrNull
     {
         get
         {
             ThrowIfClosed();
-            return Volatile.Read(ref _facts) ?? ReadFacts();
+            return Volatile.Read(ref _facts) ?? (_notDense ? null : ReadFacts());
         }
     }
 
@@ -145,17 +166,27 @@ public sealed unsafe partial class Tensor : IDisposable
 
     private void ThrowIfClosed() => ObjectDisposedException.ThrowIf(_handle.IsClosedByOwner, this);
 
-    private DenseFacts ReadFacts()
+    private DenseFacts? ReadFacts()
     {
         // The pointers in the view live as long as the handle, which is held while they are read.
         using var use = new HandleUse(Handle);
         NativeError error;
         var view = NativeView.Sized;
-        Native.Check(NativeMethods.TensorView(Handle, ref view, &error), &error);
+        HurrayStatus status = NativeMethods.TensorView(Handle, ref view, &error);
+        if (status == HurrayStatus.Unsupported)
+        {
+            _notDense = true;
+            return null;
+        }
+
+        Native.Check(status, &error);
         var facts = new DenseFacts(view);
         Volatile.Write(ref _facts, facts);
         return facts;
     }
+
+    private HurrayException NotDense() => new(
+        HurrayStatus.Unsupported, $"tensor: layout {Layout} with this shape has no dense view");
 
     private Descriptor ReadDescriptor()
     {

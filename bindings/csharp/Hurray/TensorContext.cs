@@ -93,7 +93,7 @@ public sealed unsafe class TensorContext : IDisposable
         Native.Check(
             NativeMethods.TensorContextDescriptor(Handle, out nint bytes, out ulong length),
             "hurray_tensor_context_descriptor");
-        return new ReadOnlySpan<byte>((void*)bytes, checked((int)length)).ToArray();
+        return new ReadOnlySpan<byte>((void*)bytes, Native.Length(length, "context")).ToArray();
     }
 
     /// <summary>Gives the context away, to another runtime.</summary>

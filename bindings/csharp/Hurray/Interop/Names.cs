@@ -24,11 +24,21 @@ internal static unsafe class Names
     }
 
     /// <summary>What the library checked to be UTF-8.</summary>
-    public static string Decode(ReadOnlySpan<byte> text) => Strict.GetString(text);
+    public static string Decode(ReadOnlySpan<byte> text)
+    {
+        try
+        {
+            return Strict.GetString(text);
+        }
+        catch (DecoderFallbackException e)
+        {
+            throw new HurrayException(HurrayStatus.InvalidFormat, $"name: byte {e.Index} is no UTF-8", e);
+        }
+    }
 
     /// <summary>Bytes of the library, copied.</summary>
     public static byte[] Copy(byte* text, ulong length) =>
-        new ReadOnlySpan<byte>(text, checked((int)length)).ToArray();
+        new ReadOnlySpan<byte>(text, Native.Length(length, "name")).ToArray();
 
     /// <summary>A path, which ends at its first NUL in C.</summary>
     public static string CheckPath(string path)

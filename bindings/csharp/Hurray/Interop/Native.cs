@@ -1,3 +1,4 @@
+using System;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 
@@ -25,6 +26,13 @@ internal static unsafe class Native
             throw new HurrayException(status, $"{function}: {StatusNames.Of(status)} ({(int)status})");
         }
     }
+
+    /// <summary>A length as .NET has them.</summary>
+    public static int Length(ulong length, string what) =>
+        length <= (ulong)Array.MaxLength
+            ? (int)length
+            : throw new HurrayException(
+                HurrayStatus.LimitExceeded, $"{what}: its {length} bytes are more than an array can hold");
 
     /// <summary>The exception for a failed call.</summary>
     public static HurrayException Failure(HurrayStatus status, NativeError* error)
