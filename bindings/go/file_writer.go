@@ -19,7 +19,7 @@ type FileWriter struct {
 
 // CreateFile starts a model file; FormatSafetensors is the only format.
 //
-// Errors: ErrInvalidArgument.
+// Errors: ErrInvalidArgument, ErrNotFound, ErrIO.
 func CreateFile(path string, format FileFormat) (*FileWriter, error) {
 	const op = "CreateFile"
 	if err := load(op); err != nil {
@@ -71,9 +71,9 @@ func (w *FileWriter) Add(name string, tensor *Tensor) error {
 	return err
 }
 
-// SetMetadata adds a metadata entry.
+// SetMetadata sets a metadata entry.
 //
-// Errors: ErrInvalidArgument for a key that is taken, or a text that is no UTF-8.
+// Errors: ErrInvalidArgument for a text that is no UTF-8.
 func (w *FileWriter) SetMetadata(key, value string) error {
 	const op = "FileWriter.SetMetadata"
 	err := w.use(op, func(handle *capi.FileWriter) error {

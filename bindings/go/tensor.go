@@ -129,7 +129,8 @@ var denseFrames = sync.Pool{New: func() any { return new(denseFrame) }}
 //
 // When FromSlice fails, the slice is as it was and Release does not run.
 //
-// Errors: ErrInvalidType, ErrInvalidLayout, ErrBufferTooSmall, ErrInvalidArgument, ErrUnsupported.
+// Errors: ErrInvalidType; ErrInvalidLayout, also for memory that does not hold all elements; ErrInvalidArgument;
+// ErrUnsupported.
 func FromSlice[T Element](data []T, shape []int, options *HostOptions) (*Tensor, error) {
 	if options == nil {
 		options = &HostOptions{}

@@ -22,7 +22,7 @@ hash="$(cat /dev/null {headers} | sha256sum | cut -c1-16)"
 export CGO_CFLAGS="-O2 -g -DHURRAY_HEADERS_HASH=0x$hash" CGO_ENABLED=1 CC=gcc CXX=g++
 export GOCACHE GOPATH="$SCRATCH/gopath" GOPROXY=off GOSUMDB=off GOTOOLCHAIN=local GOENV=off GOTELEMETRY=off
 GOCACHE="$(cache_folder {cache} go)"
-export GOFLAGS="-trimpath -buildvcs=false"
+export GOFLAGS="-trimpath -buildvcs=false" GOEXPERIMENT={experiments}
 out="$EXECROOT/{out}"
 cd "$SRC/{folder}"
 {commands}
@@ -61,6 +61,7 @@ def _go_impl(ctx, test):
             libraries = ":".join(['"$EXECROOT"/' + quote(f) for f in libraries]) or "''",
             headers = " ".join([quote(f.path) for f in headers.to_list()]),
             cache = quote(CACHE + "/go-build" if CACHE else ""),
+            experiments = quote(",".join(ctx.attr.experiments)),
             out = out.path,
             folder = module,
             commands = "\n".join(commands),
@@ -98,6 +99,7 @@ _ATTRS = dict(
     build_tags = attr.string_list(),
     cc_deps = attr.label_list(providers = [CcInfo], doc = "cc_library targets with the headers."),
     deps = attr.label_list(allow_files = True, doc = "Sources of other modules (filegroups) that go.mod replaces by a path."),
+    experiments = attr.string_list(doc = "GOEXPERIMENT, such as cgocheck2."),
     module = attr.string(doc = "Folder of go.mod, from the workspace's root; the BUILD file's own by default."),
     package = attr.string(default = ".", doc = "Package in the module, such as ./internal/abi."),
     race = attr.bool(doc = "Build with Go's race detector."),

@@ -52,7 +52,10 @@ func (l *Loan) Cancel() {
 }
 
 //export hurrayGoReleased
-func hurrayGoReleased(context C.uintptr_t) {
+func hurrayGoReleased(context C.uintptr_t) { released(uintptr(context)) }
+
+// released ends a loan: the library is done with it.
+func released(context uintptr) {
 	handle := cgo.Handle(context)
 	loan := handle.Value().(*Loan)
 	handle.Delete()

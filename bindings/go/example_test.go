@@ -1,0 +1,239 @@
+package hurray_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+
+	"hurray.dev/go/hurray"
+)
+
+// A tensor over the memory of a slice.
+func ExampleFromSlice() {
+	// sample: from-slice
+	weights := []float32{1, 2, 3, 4, 5, 6}
+	tensor, err := hurray.FromSlice(weights, []int{2, 3}, &hurray.HostOptions{
+		Release: func() { fmt.Println("nobody needs the slice any more") },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer tensor.Close()
+
+	err = hurray.Borrow(tensor, func(elements []float32) error {
+		fmt.Println(elements[4], &elements[0] == &weights[0])
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// end sample
+	// Output:
+	// 5 true
+	// nobody needs the slice any more
+}
+
+// A view keeps the memory, and reads elements of any layout.
+func ExampleTensor_View() {
+	// sample: view
+	tensor, err := hurray.FromSlice([]int32{1, 2, 3, 4, 5, 6}, []int{3, 2}, &hurray.HostOptions{Strides: []int{1, 3}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	view, err := tensor.View()
+	if err != nil {
+		log.Fatal(err)
+	}
+	tensor.Close() // the view keeps what it needs
+	defer view.Close()
+
+	values, err := hurray.Values[int32](view)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for x := range values {
+		fmt.Print(x, " ")
+	}
+	last, err := hurray.At[int32](view, 2, 1)
+	fmt.Println(last, err)
+	// end sample
+	// Output: 1 4 2 5 3 6 6 <nil>
+}
+
+// A model file is mapped; its tensors are views of the file.
+func ExampleOpen() {
+	path := exampleModel()
+	defer os.RemoveAll(filepath.Dir(path))
+	// sample: open
+	file, err := hurray.Open(path, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+
+	for tensor, err := range file.Tensors() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		// The tensor is closed when the body is done; tensor.Share makes one that lasts.
+		err = hurray.Borrow(tensor.Tensor, func(elements []float64) error {
+			fmt.Printf("%q %v\n", tensor.Name, elements)
+			return nil
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	for key, value := range file.Metadata() {
+		fmt.Println(key, "=", value)
+	}
+	// end sample
+	// Output:
+	// "bias" [0.5 -0.5]
+	// "scale" [2]
+	// made by = an example
+}
+
+func exampleModel() string {
+	folder, err := os.MkdirTemp("", "hurray")
+	if err != nil {
+		log.Fatal(err)
+	}
+	path := filepath.Join(folder, "model.safetensors")
+	if err := writeModel(path); err != nil {
+		log.Fatal(err)
+	}
+	return path
+}
+
+// sample: write-file
+func writeModel(path string) error {
+	writer, err := hurray.CreateFile(path, hurray.FormatSafetensors)
+	if err != nil {
+		return err
+	}
+	defer writer.Close() // without a Finish before it, nothing of the file remains
+
+	bias, err := hurray.FromSlice([]float64{0.5, -0.5}, []int{2}, nil)
+	if err != nil {
+		return err
+	}
+	defer bias.Close()
+	scale, err := hurray.FromSlice([]float64{2}, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer scale.Close()
+	return errors.Join(
+		writer.Add("bias", bias),
+		writer.Add("scale", scale),
+		writer.SetMetadata("made by", "an example"),
+		writer.Finish(),
+	)
+}
+
+// end sample
+
+// Streams go through any io.Writer and io.Reader.
+func ExampleNewWriter() {
+	// sample: stream
+	var network bytes.Buffer
+	writer, err := hurray.NewWriter(&network)
+	if err != nil {
+		log.Fatal(err)
+	}
+	tensor, err := hurray.FromSlice([]uint16{7, 8, 9}, []int{3}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Close waits until everything has reached the io.Writer.
+	if err := errors.Join(writer.Write(tensor), tensor.Close(), writer.Close()); err != nil {
+		log.Fatal(err)
+	}
+
+	reader, err := hurray.NewReader(&network, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer reader.Close()
+	for received, err := range reader.Tensors() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fields, err := received.Fields()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(fields.ElementType, fields.Layout, fields.Shape)
+	}
+	// end sample
+	// Output: uint16 row_major [3]
+}
+
+// Another runtime in the process gets two pointers, and hands over two.
+func ExampleTensor_Export() {
+	// sample: exchange
+	tensor, err := hurray.FromSlice([]float32{1, 2}, []int{2}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	list, context, err := tensor.Export()
+	if err != nil {
+		log.Fatal(err)
+	}
+	// The pair shares the memory: the tensor may go.
+	tensor.Close()
+
+	// HurrayBufferList * and HurrayTensorContext *, now somebody else's.
+	listPointer, contextPointer := list.Detach(), context.Detach()
+
+	imported, err := hurray.ImportPointers(listPointer, contextPointer)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer imported.Close()
+	// end sample
+	fmt.Println(hurray.Borrow(imported, func(elements []float32) error {
+		fmt.Println(elements)
+		return nil
+	}))
+	// Output:
+	// [1 2]
+	// <nil>
+}
+
+// Errors carry code and place.
+func ExampleError() {
+	// sample: errors
+	_, err := hurray.DecodeDescriptor([]byte("HRRY is what a descriptor starts with"))
+	var failed *hurray.Error
+	if errors.As(err, &failed) {
+		fmt.Println(failed.Code, "at byte", failed.Offset)
+	}
+	fmt.Println(errors.Is(err, hurray.ErrVersionMismatch))
+	// end sample
+	// Output:
+	// VERSION_MISMATCH at byte 4
+	// true
+}
+
+// Truth values are packed, eight to a byte.
+func ExampleBit() {
+	packed := hurray.PackBits([]bool{true, false, true})
+	tensor, err := hurray.FromSlice(packed, []int{3}, &hurray.HostOptions{ElementType: hurray.TypeBool})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer tensor.Close()
+	err = hurray.BorrowBytes(tensor, func(data []byte) error {
+		fmt.Println(hurray.Bit(data, 0), hurray.Bit(data, 1), hurray.Bit(data, 2))
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output: true false true
+}
