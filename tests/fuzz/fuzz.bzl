@@ -1,49 +1,118 @@
-"""Fuzz targets: built with clang's libFuzzer and sanitizers where clang is there, and replayed by plain tests."""
+"""Fuzz targets: one source file with LLVMFuzzerTestOneInput, run in two ways.
 
-load("//tools/bazel:cc.bzl", "cc_test")
+NAME_replay_test   everywhere, under every sanitizer: the seeds, their prefixes and a fixed number of mutations, the same each time
+NAME_fuzz_test     where clang 19 is: libFuzzer with ASan and UBSan, a fixed seed and number of runs, so that a failure
+                   can be had again; to look for new ones, run bazel-bin/tests/fuzz/NAME_fuzzer on a folder of inputs
+"""
+
 load("@local_clang//:defs.bzl", "CLANG", "COMPATIBLE")
+load("//tools/bazel:cc.bzl", "cc_test")
 
-def fuzz_target(name, sources, deps, corpus, runs):
-    """A fuzz target NAME.cpp with a short deterministic run.
+_FLAGS = [
+    "-std=c++23",
+    "-O1",
+    "-g",
+    "-fno-omit-frame-pointer",
+    "-fsanitize=fuzzer,address,undefined",
+    "-fno-sanitize-recover=all",
+]
 
-    Makes these targets:
-      name             the fuzzer: bazel-bin/tests/fuzz/NAME FOLDER fuzzes for as long as it is left alone
-      name + "_test"   a run of libFuzzer with a fixed seed, starting from the corpus
-      name + "_replay_test"   the corpus and its prefixes, with the usual compiler and configurations
+_Sources = provider(doc = "All that a library is compiled from.", fields = ["files"])
+
+def _sources_impl(target, ctx):
+    files = [src.files for src in getattr(ctx.rule.attr, "srcs", []) + getattr(ctx.rule.attr, "hdrs", [])]
+    deps = [dep[_Sources].files for dep in getattr(ctx.rule.attr, "deps", []) if _Sources in dep]
+    return [_Sources(files = depset(transitive = files + deps))]
+
+# The libraries are compiled once more, by clang and with coverage for the fuzzer.
+_sources = aspect(implementation = _sources_impl, attr_aspects = ["deps"])
+
+def _fuzzer_impl(ctx):
+    files = depset(ctx.files.srcs, transitive = [dep[_Sources].files for dep in ctx.attr.deps])
+    contexts = [dep[CcInfo].compilation_context for dep in ctx.attr.deps]
+    folders = depset(transitive = [c.includes for c in contexts] + [c.system_includes for c in contexts])
+    headers = depset(transitive = [files] + [c.headers for c in contexts])
+    objects = []
+    for source in files.to_list():
+        if source.extension != "cpp":
+            continue
+        object_file = ctx.actions.declare_file(ctx.label.name + ".o/" + source.short_path.replace("/", "_") + ".o")
+        arguments = ctx.actions.args()
+        arguments.add_all(["--driver-mode=g++"] + _FLAGS + ["-I."])
+        arguments.add_all(folders, before_each = "-isystem")
+        arguments.add_all(["-c", source, "-o", object_file])
+        ctx.actions.run(
+            executable = CLANG,
+            arguments = [arguments],
+            inputs = headers,
+            outputs = [object_file],
+            mnemonic = "FuzzCompile",
+            use_default_shell_env = True,
+            progress_message = "Compiling %s for the fuzzer" % source.short_path,
+        )
+        objects.append(object_file)
+    fuzzer = ctx.actions.declare_file(ctx.label.name)
+    arguments = ctx.actions.args()
+    arguments.add_all(["--driver-mode=g++"] + _FLAGS)
+    arguments.add_all(objects)
+    arguments.add_all(["-o", fuzzer])
+    ctx.actions.run(
+        executable = CLANG,
+        arguments = [arguments],
+        inputs = objects,
+        outputs = [fuzzer],
+        mnemonic = "FuzzLink",
+        use_default_shell_env = True,
+    )
+    return [DefaultInfo(executable = fuzzer, runfiles = ctx.runfiles(files = [fuzzer]))]
+
+_fuzzer = rule(
+    implementation = _fuzzer_impl,
+    executable = True,
+    attrs = {
+        "srcs": attr.label_list(allow_files = [".cpp"]),
+        "deps": attr.label_list(aspects = [_sources], providers = [CcInfo]),
+    },
+)
+
+def fuzz_target(name, deps, seeds, runs = 300000):
+    """Declares the fuzz target NAME.cpp.
 
     Args:
-      name: of the target and of its file.
-      sources: filegroups with all that clang compiles.
-      deps: the same as cc_library targets.
-      corpus: filegroup with inputs.
-      runs: how many inputs the test tries.
+      name: of the source file, without .cpp.
+      deps: cc_library targets.
+      seeds: files to start from.
+      runs: inputs that libFuzzer tries in the test.
     """
-    native.genrule(
-        name = name,
-        srcs = [name + ".cpp"] + sources,
-        outs = [name + ".fuzzer"],
-        cmd = " ".join([
-            CLANG or "false",
-            "--driver-mode=g++ -std=c++23 -O1 -g -fno-omit-frame-pointer",
-            "-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wall -Wextra -Wpedantic -Werror",
-            "-I. $$(printf '%s\\n' $(SRCS) | grep '\\.cpp$$') -o $@",
-        ]),
-        executable = True,
+    cc_test(
+        name = name + "_replay_test",
+        srcs = [
+            name + ".cpp",
+            "replay.cpp",
+        ],
+        args = ["$(rootpaths %s)" % seeds],
+        data = [seeds],
+        deps = deps,
+    )
+    _fuzzer(
+        name = name + "_fuzzer",
+        testonly = True,
+        srcs = [name + ".cpp"],
         tags = ["lang_cpp"],
         target_compatible_with = COMPATIBLE,
+        deps = deps,
     )
     native.sh_test(
-        name = name + "_test",
-        size = "medium",
-        srcs = ["run_fuzzer.sh"],
+        name = name + "_fuzz_test",
+        srcs = ["fuzz_test.sh"],
         args = [
-            "$(rootpath :{})".format(name),
+            "$(rootpath :%s_fuzzer)" % name,
             str(runs),
-            "$(rootpaths {})".format(corpus),
+            "$(rootpaths %s)" % seeds,
         ],
         data = [
-            corpus,
-            ":" + name,
+            seeds,
+            ":%s_fuzzer" % name,
         ],
         # It has sanitizers of its own.
         tags = [
@@ -54,14 +123,4 @@ def fuzz_target(name, sources, deps, corpus, runs):
             "tier_medium",
         ],
         target_compatible_with = COMPATIBLE,
-    )
-    cc_test(
-        name = name + "_replay_test",
-        size = "small",
-        srcs = [
-            name + ".cpp",
-            "replay_test.cpp",
-        ],
-        data = [corpus],
-        deps = deps + ["@googletest//:gtest_main"],
     )

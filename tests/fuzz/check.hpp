@@ -1,0 +1,13 @@
+// What must hold whatever the input is; a fuzz target stops the program where it does not.
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#define HURRAY_FUZZ_CHECK(condition)                                                        \
+    do {                                                                                    \
+        if (!(condition)) {                                                                 \
+            std::fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
+            std::abort();                                                                   \
+        }                                                                                   \
+    } while (false)
