@@ -205,13 +205,14 @@ struct SafetensorsWriter::State {
         return fail(Status::invalid_argument, Error::no_offset, "the writer has finished");
     }
 
-    // By name already; then the widest first, so that everything is aligned to its element.
+    // The widest first, so that everything is aligned to its element; then by name.
     [[nodiscard]] std::vector<const PendingByName::value_type*> file_order() const {
         std::vector<const PendingByName::value_type*> order;
         order.reserve(tensors.size());
         for (const auto& entry : tensors) order.push_back(&entry);
-        std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-            return a->second.dtype->alignment > b->second.dtype->alignment;
+        std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+            const auto width = [](const auto* entry) { return entry->second.dtype->alignment; };
+            return width(a) != width(b) ? width(a) > width(b) : a->first < b->first;
         });
         return order;
     }
