@@ -384,4 +384,4 @@ class StreamFlags(enum.IntFlag):
     """Stream flags."""
 
     #: The reader or writer closes the file descriptor when it is destroyed.
-    FD = 1
+    CLOSE_FD = 1

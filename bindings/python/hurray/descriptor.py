@@ -120,6 +120,7 @@ class Descriptor(_native.Handle):
     @property
     def info(self) -> DescriptorInfo:
         """All fields but the buffer table, as the C ABI has them."""
+        self._require_open()
         try:
             return self._cached
         except AttributeError:

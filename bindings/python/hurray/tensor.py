@@ -181,6 +181,7 @@ class Tensor(_native.TensorHandle):
     @property
     def info(self) -> DescriptorInfo:
         """All fields of the descriptor but the buffer table, as the C ABI has them."""
+        self._require_open()
         try:
             cached = self._cached
         except AttributeError:

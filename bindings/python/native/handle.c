@@ -212,6 +212,12 @@ static PyObject *handle_enter(PyObject *object, PyObject *unused) {
     return object;
 }
 
+static PyObject *handle_require_open(PyObject *object, PyObject *unused) {
+    (void)unused;
+    if (!is_open((HpyHandle *)object)) return hpy_raise_closed(name_of((HpyHandle *)object));
+    Py_RETURN_NONE;
+}
+
 static PyObject *handle_exit(PyObject *object, PyObject *arguments) {
     (void)arguments;
     // Through the attribute: a subclass may have more to close.
@@ -224,6 +230,7 @@ static PyMethodDef methods[] = {
      "Raises BufferError while a view of a tensor is alive."},
     {"__enter__", handle_enter, METH_NOARGS, "Returns the handle itself; the end of the block closes it."},
     {"__exit__", handle_exit, METH_VARARGS, "Closes the handle."},
+    {"_require_open", handle_require_open, METH_NOARGS, "Raises ClosedError when it is closed."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -258,12 +265,11 @@ static PyType_Slot tensor_slots[] = {
 static PyType_Spec tensor_spec = {"hurray._native.TensorHandle", sizeof(HpyHandle), 0,
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_FINALIZE, tensor_slots};
 
+// The classes outlive the module: one that is imported anew gets the same ones.
 bool hpy_handle_add(PyObject *module) {
-    handle_type = (PyTypeObject *)PyType_FromSpec(&handle_spec);
+    if (handle_type == NULL) handle_type = (PyTypeObject *)PyType_FromSpec(&handle_spec);
     if (handle_type == NULL || PyModule_AddObjectRef(module, "Handle", (PyObject *)handle_type) != 0) return false;
-    PyObject *tensor_type = PyType_FromSpecWithBases(&tensor_spec, (PyObject *)handle_type);
-    if (tensor_type == NULL) return false;
-    const int added = PyModule_AddObjectRef(module, "TensorHandle", tensor_type);
-    Py_DECREF(tensor_type);
-    return added == 0;
+    static PyObject *tensor_type;
+    if (tensor_type == NULL) tensor_type = PyType_FromSpecWithBases(&tensor_spec, (PyObject *)handle_type);
+    return tensor_type != NULL && PyModule_AddObjectRef(module, "TensorHandle", tensor_type) == 0;
 }

@@ -40,23 +40,30 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "hurray._native", "Calls into libhurray. Not for users: see the package hurray.", -1, methods,
-    NULL,                  NULL,             NULL,                                                              NULL};
-
-PyMODINIT_FUNC PyInit__native(void);
-
-PyMODINIT_FUNC PyInit__native(void) {
+static int execute(PyObject *module) {
     // Callbacks come through PyGILState, which knows the main interpreter only.
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
         PyErr_SetString(PyExc_ImportError, "hurray runs in the main interpreter only");
-        return NULL;
+        return -1;
     }
-    PyObject *module = PyModule_Create(&definition);
-    if (module == NULL) return NULL;
-    if (!hpy_handle_add(module) || !hpy_view_add(module) || PyModule_AddFunctions(module, hpy_generated_methods) != 0) {
-        Py_DECREF(module);
-        return NULL;
-    }
-    return module;
+    if (!hpy_handle_add(module) || !hpy_view_add(module)) return -1;
+    return PyModule_AddFunctions(module, hpy_generated_methods);
 }
+
+static PyModuleDef_Slot slots[] = {
+    {Py_mod_exec, HPY_SLOT(execute)},
+    {0, NULL},
+};
+
+static struct PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_native",
+    .m_doc = "Calls into libhurray. Not for users: see the package hurray.",
+    .m_size = 0,
+    .m_methods = methods,
+    .m_slots = slots,
+};
+
+PyMODINIT_FUNC PyInit__native(void);
+
+PyMODINIT_FUNC PyInit__native(void) { return PyModuleDef_Init(&definition); }

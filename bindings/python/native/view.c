@@ -242,7 +242,7 @@ static PyType_Spec raw_spec = {"hurray._native.RawView", sizeof(RawView), 0,
                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, raw_slots};
 
 bool hpy_view_add(PyObject *module) {
-    raw_type = (PyTypeObject *)PyType_FromSpec(&raw_spec);
+    if (raw_type == NULL) raw_type = (PyTypeObject *)PyType_FromSpec(&raw_spec);
     return raw_type != NULL && PyModule_AddObjectRef(module, "RawView", (PyObject *)raw_type) == 0;
 }
 

@@ -64,10 +64,13 @@ def _enum_name(group: dict) -> str:
 
 def _enum(abi: dict, group: dict) -> str:
     base = "enum.IntFlag" if group["name"].endswith("Flag") else "enum.IntEnum"
-    prefix = common.group_prefix(abi, group)
+    constants = common.constants_of(abi, group["name"])
+    # One name alone does not show what names of its family have in common.
+    stem = common.screaming(common.strip_prefix(group["name"], "Hurray").removesuffix("Flag"))
+    prefix = common.group_prefix(abi, group) if len(constants) > 1 else f"HURRAY_{stem}_"
     out = [f"\n\nclass {_enum_name(group)}({base}):\n",
            _docstring(group["title"] + "." + (f"\n\n{group['doc']}" if group["doc"] else ""), "    ")]
-    for constant in common.constants_of(abi, group["name"]):
+    for constant in constants:
         out.append("\n" + common.comment(constant["doc"], prefix="#: ", indent="    "))
         out.append(f"    {common.strip_prefix(constant['name'], prefix, 'HURRAY_')} = {_value(constant)}\n")
     return "".join(out)
