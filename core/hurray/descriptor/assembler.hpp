@@ -65,10 +65,13 @@ public:
     void end_layout() noexcept {
         descriptor_.layout_word_count_ = static_cast<std::uint32_t>(used_ / 8) - descriptor_.rank_;
     }
-    void add_buffer(const BufferHandle& handle) noexcept {
+    /// Returns where the handle lies now, until ensure() is called.
+    const BufferHandle* add_buffer(const BufferHandle& handle) noexcept {
         static_assert(sizeof handle == 16);
-        std::memcpy(claim(sizeof handle), &handle, sizeof handle);
+        std::byte* to = claim(sizeof handle);
+        std::memcpy(to, &handle, sizeof handle);
         ++descriptor_.buffer_count_;
+        return reinterpret_cast<const BufferHandle*>(to);
     }
     [[nodiscard]] std::size_t used() const noexcept { return used_; }
     /// Ends the section of a row of the section table; it started when `used_before` bytes were in use.

@@ -6,6 +6,7 @@
 #include "core/hurray/descriptor/handle_check.hpp"
 #include "core/hurray/descriptor/section.hpp"
 #include "core/hurray/descriptor/wire_reader.hpp"
+#include "core/hurray/layout/contiguous.hpp"
 #include "core/hurray/layout/layout.hpp"
 #include "core/hurray/types/element_type.hpp"
 
@@ -46,8 +47,16 @@ bool has_magic(const std::byte* bytes) noexcept { return std::memcmp(bytes, magi
                 options.max_length, length);
 }
 
-// The first fault of an input that ends within the fixed header: a wrong field before the end, or the field cut off.
-[[gnu::cold, gnu::noinline]] std::unexpected<Error> short_header_fault(std::span<const std::byte> bytes,
+// Whether there is a fixed header with the right magic and version and a length within its limits.
+bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options) noexcept {
+    if (bytes.size() < fixed_header_size || !has_magic(bytes.data()) || bytes[version_major_at] != std::byte{1}) return false;
+    const std::uint32_t length = load_le<std::uint32_t>(&bytes[length_at]);
+    return length >= fixed_header_size && length <= options.max_length;
+}
+
+// The first fault of an input that does not start well, or that is shorter than it says: a wrong field, or a field that
+// is cut off.
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> header_start_fault(std::span<const std::byte> bytes,
                                                                        const DecodeOptions& options) {
     const std::size_t size = bytes.size();
     const auto truncated = [&](const char* field, std::uint32_t offset) {
@@ -70,7 +79,7 @@ bool has_magic(const std::byte* bytes) noexcept { return std::memcmp(bytes, magi
     if (flags >> known_bits != 0) {
         return fail(Status::invalid_layout, flags_at, "flags: expected bits 5 to 31 to be 0, got %08X", flags);
     }
-    for (const Section& section : sections()) {
+    for (const Section& section : section_table) {
         if ((flags & section.flag) != 0 && section.codec == nullptr) {
             return fail(Status::unsupported, flags_at, "flags: the %s section (flag %02X) is not supported by this version",
                         section.name, section.flag);
@@ -168,50 +177,93 @@ Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t 
     return {};
 }
 
-[[gnu::cold, gnu::noinline]] std::unexpected<Error> byte_offset_fault(const LayoutContext& context, std::uint64_t byte_size) {
-    return fail(Status::invalid_layout, context.byte_offset_at,
+// What the fixed header says, checked.
+struct Header {
+    std::uint32_t length;
+    std::uint32_t flags;
+    const ElementTypeInfo* type;
+    const Layout* layout;
+    std::uint32_t rank;
+    std::uint8_t layout_tag;
+    std::uint8_t version_minor;
+};
+
+// What the parts of a descriptor behind the fixed header are read with.
+struct Reading {
+    WireReader& in;
+    DescriptorAssembler& out;
+    const Header& header;
+    PrivateTags private_tags;
+
+    // For the checks of the layout, once the buffer count is read.
+    [[nodiscard]] LayoutContext layout_context(std::uint32_t buffer_count_at, std::uint8_t buffer_count) const noexcept {
+        const std::uint32_t shape_end = fixed_header_size + 8 * header.rank;
+        return {.descriptor = out.descriptor(),
+                .type = *header.type,
+                .byte_offset_at = shape_end,
+                .fields_at = shape_end + 8,
+                .buffer_count_at = buffer_count_at,
+                .buffer_count = buffer_count,
+                .element_count = out.element_count()};
+    }
+};
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> byte_offset_fault(const Reading& reading, std::uint64_t byte_size) {
+    return fail(Status::invalid_layout, fixed_header_size + 8 * reading.header.rank,
                 "byte_offset: expected at most the %llu bytes of buffer 0, got %llu", static_cast<ull>(byte_size),
-                static_cast<ull>(context.descriptor.byte_offset()));
+                static_cast<ull>(reading.out.descriptor().byte_offset()));
 }
 
 // A handle that ends early: what is there of it may be at fault before that.
-[[gnu::cold, gnu::noinline]] Result<void> short_handle_fault(const WireReader& in, const Layout& layout,
-                                                             const LayoutContext& context, const HandleFaultQuery& query) {
+[[gnu::cold, gnu::noinline]] Result<void> short_handle_fault(const Reading& reading, const LayoutContext& context,
+                                                             const HandleFaultQuery& query) {
+    const WireReader& in = reading.in;
     if (in.has(8)) {
         const std::uint64_t byte_size = load_le<std::uint64_t>(in.here());
         const auto index = static_cast<std::uint32_t>(query.index);
-        if (auto checked = layout.codec->check_buffer_size(context, index, byte_size); !checked) return checked;
+        if (auto checked = reading.header.layout->codec->check_buffer_size(context, index, byte_size); !checked) return checked;
     }
     return find_handle_fault(in.here(), in.remaining(), query);
 }
 
-Result<void> read_buffer_table(WireReader& in, DescriptorAssembler& out, const Layout& layout, LayoutContext& context,
-                               PrivateTags private_tags) {
-    context.buffer_count_at = in.offset();
-    if (!in.has(1)) [[unlikely]] return truncated_field("buffer_count", in.offset(), 1, 0);
+Result<void> read_buffer_table(Reading& reading) {
+    WireReader& in = reading.in;
+    const DescriptorAssembler& so_far = reading.out;
+    const Header& header = reading.header;
+    // What is plainly right of the most usual layouts is seen here; their codec decides about all else.
+    const bool contiguous = header.layout->codec == &contiguous_codec;
+    const std::uint64_t byte_offset = so_far.descriptor().byte_offset();
+
+    const std::uint32_t count_at = in.offset();
+    if (!in.has(1)) [[unlikely]] return truncated_field("buffer_count", count_at, 1, 0);
     const std::uint8_t count = in.u8();
-    context.buffer_count = count;
     if (count != 0 && in.has(8)) {
         const std::uint64_t byte_size = load_le<std::uint64_t>(in.here());
-        if (context.descriptor.byte_offset() > byte_size) [[unlikely]] return byte_offset_fault(context, byte_size);
+        if (byte_offset > byte_size) [[unlikely]] return byte_offset_fault(reading, byte_size);
     }
-    if (auto checked = layout.codec->check_fields(context); !checked) [[unlikely]] return checked;
-
-    BufferHandle first;
+    if (!contiguous || count != 1) {
+        const LayoutContext context = reading.layout_context(count_at, count);
+        if (auto checked = header.layout->codec->check_fields(context); !checked) [[unlikely]] return checked;
+    }
+    const BufferHandle* first = nullptr;
     for (std::uint32_t i = 0; i < count; ++i) {
         const std::byte* bytes = in.here();
-        const BufferHandle* first_of_others = i == 0 ? nullptr : &first;
         if (!in.has(BufferHandle::encoded_size)) [[unlikely]] {
-            return short_handle_fault(in, layout, context, {in.offset(), static_cast<int>(i), private_tags, first_of_others});
+            return short_handle_fault(reading, reading.layout_context(count_at, count),
+                                      {in.offset(), static_cast<int>(i), reading.private_tags, first});
         }
         const BufferHandle handle = load_buffer_handle(bytes);
-        if (auto checked = layout.codec->check_buffer_size(context, i, handle.byte_size); !checked) [[unlikely]] return checked;
-        if (!is_plain_handle(handle, bytes[15], first_of_others)) [[unlikely]] {
-            const HandleFaultQuery query{in.offset(), static_cast<int>(i), private_tags, first_of_others};
+        if (!contiguous || !contiguous_elements_fit(*header.type, so_far.element_count(), byte_offset, handle.byte_size)) {
+            const LayoutContext context = reading.layout_context(count_at, count);
+            auto checked = header.layout->codec->check_buffer_size(context, i, handle.byte_size);
+            if (!checked) [[unlikely]] return checked;
+        }
+        if (!is_plain_handle(handle, bytes[15], first)) [[unlikely]] {
+            const HandleFaultQuery query{in.offset(), static_cast<int>(i), reading.private_tags, first};
             if (auto checked = find_handle_fault(bytes, BufferHandle::encoded_size, query); !checked) return checked;
         }
-        out.add_buffer(handle);
-        if (i == 0) first = handle;
+        const BufferHandle* stored = reading.out.add_buffer(handle);
+        if (i == 0) first = stored;
         in.skip(BufferHandle::encoded_size);
     }
     return {};
@@ -219,11 +271,10 @@ Result<void> read_buffer_table(WireReader& in, DescriptorAssembler& out, const L
 
 Result<void> read_sections(WireReader& in, DescriptorAssembler& out) {
     const std::uint32_t flags = out.descriptor().flags();
-    const auto rows = sections();
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-        if ((flags & rows[row].flag) == 0) continue;
+    for (std::size_t row = 0; row < section_table.size(); ++row) {
+        if ((flags & section_table[row].flag) == 0) continue;
         const std::size_t used = out.used();
-        if (auto decoded = rows[row].codec->decode(in, out); !decoded) [[unlikely]] return decoded;
+        if (auto decoded = section_table[row].codec->decode(in, out); !decoded) [[unlikely]] return decoded;
         out.end_section(row, used);
     }
     return {};
@@ -240,17 +291,6 @@ Result<void> read_sections(WireReader& in, DescriptorAssembler& out) {
     return {};
 }
 
-// What the fixed header says, checked.
-struct Header {
-    std::uint32_t length;
-    std::uint32_t flags;
-    const ElementTypeInfo* type;
-    const Layout* layout;
-    std::uint32_t rank;
-    std::uint8_t layout_tag;
-    std::uint8_t version_minor;
-};
-
 // All that follows the fixed header.
 Result<void> read_body(const std::byte* bytes, const Header& header, const DecodeOptions& options, Descriptor& descriptor) {
     // The words of most fields are as wide as the fields, so that this is all the memory needed: byte_offset, which a
@@ -260,18 +300,12 @@ Result<void> read_body(const std::byte* bytes, const Header& header, const Decod
     out.set_header(header.version_minor, header.length, header.flags, header.type->tag, header.layout_tag, header.rank);
     WireReader in(bytes, header.length, fixed_header_size);
     if (auto read = read_shape(in, out, header.rank); !read) [[unlikely]] return read;
-    LayoutContext context{.descriptor = descriptor,
-                          .type = *header.type,
-                          .byte_offset_at = in.offset() - 8,
-                          .fields_at = in.offset(),
-                          .buffer_count_at = 0,
-                          .buffer_count = 0,
-                          .element_count = out.element_count()};
     if (header.layout->codec->decode != nullptr) {
         if (auto read = header.layout->codec->decode(in, out); !read) [[unlikely]] return read;
     }
     out.end_layout();
-    if (auto read = read_buffer_table(in, out, *header.layout, context, options.private_tags); !read) [[unlikely]] return read;
+    Reading reading{in, out, header, options.private_tags};
+    if (auto read = read_buffer_table(reading); !read) [[unlikely]] return read;
     if (header.flags != 0) {
         if (auto read = read_sections(in, out); !read) [[unlikely]] return read;
     }
@@ -292,23 +326,17 @@ Result<Descriptor> decode_body(const std::byte* bytes, const Header& header, con
 }  // namespace
 
 Result<std::uint32_t> peek_length(std::span<const std::byte> bytes, const DecodeOptions& options) {
-    if (bytes.size() < fixed_header_size) [[unlikely]] return short_header_fault(bytes, options);
-    if (!has_magic(bytes.data())) [[unlikely]] return magic_fault(bytes.data());
-    if (bytes[version_major_at] != std::byte{1}) [[unlikely]] {
-        return version_fault(static_cast<unsigned>(bytes[version_major_at]));
-    }
-    const std::uint32_t length = load_le<std::uint32_t>(&bytes[length_at]);
-    if (length < fixed_header_size || length > options.max_length) [[unlikely]] return length_fault(length, options);
-    return length;
+    if (!starts_well(bytes, options)) [[unlikely]] return header_start_fault(bytes, options);
+    return load_le<std::uint32_t>(&bytes[length_at]);
 }
 
 Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
-    const auto length = peek_length(bytes, options);
-    if (!length) [[unlikely]] return std::unexpected(length.error());
-    if (*length > bytes.size()) [[unlikely]] return short_header_fault(bytes, options);
+    if (!starts_well(bytes, options)) [[unlikely]] return header_start_fault(bytes, options);
+    const std::uint32_t length = load_le<std::uint32_t>(&bytes[length_at]);
+    if (length > bytes.size()) [[unlikely]] return header_start_fault(bytes, options);
 
     const std::uint32_t flags = load_le<std::uint32_t>(&bytes[flags_at]);
-    if ((flags & ~supported_flags()) != 0) [[unlikely]] return flags_fault(flags);
+    if ((flags & ~supported_section_flags) != 0) [[unlikely]] return flags_fault(flags);
     const auto type_tag = static_cast<std::uint8_t>(bytes[type_tag_at]);
     const ElementTypeInfo* type = find_element_type(type_tag);
     if (type == nullptr) [[unlikely]] return type_fault(type_tag);
@@ -319,7 +347,7 @@ Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions&
     if (rank < layout->min_rank || rank > layout->max_rank) [[unlikely]] return rank_fault(rank, *layout);
 
     return decode_body(bytes.data(),
-                       {.length = *length,
+                       {.length = length,
                         .flags = flags,
                         .type = type,
                         .layout = layout,

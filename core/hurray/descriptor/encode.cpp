@@ -50,7 +50,7 @@ Result<std::size_t> encode(const Descriptor& descriptor, std::span<std::byte> ou
                           .buffers = descriptor.buffers()},
                          writer);
     if (descriptor.flags() != 0) {
-        for (const Section& section : sections()) {
+        for (const Section& section : section_table) {
             if ((descriptor.flags() & section.flag) == 0) continue;
             section.codec->encode(descriptor.rank(), descriptor.section_words(section.flag), writer);
         }

@@ -12,7 +12,9 @@ constexpr Section built(std::uint32_t flag, const char* name, const SectionCodec
     return {flag, name, codec, flag};
 }
 
-constexpr Section rows[section_count] = {
+}  // namespace
+
+constexpr std::array<Section, section_count> section_table = {
     known(descriptor_flag::quantization, "quantization"),
     built(descriptor_flag::shard, "shard", &shard_codec),
     known(descriptor_flag::statistics, "statistics"),
@@ -20,16 +22,10 @@ constexpr Section rows[section_count] = {
     known(descriptor_flag::composite_member, "composite_member"),
 };
 
-constexpr std::uint32_t flags_with_codec = [] {
+constexpr std::uint32_t supported_section_flags = [] {
     std::uint32_t flags = 0;
-    for (const Section& section : rows) flags |= section.supported_flag;
+    for (const Section& section : section_table) flags |= section.supported_flag;
     return flags;
 }();
-
-}  // namespace
-
-std::span<const Section, section_count> sections() noexcept { return rows; }
-
-std::uint32_t supported_flags() noexcept { return flags_with_codec; }
 
 }  // namespace hurray

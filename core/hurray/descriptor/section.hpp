@@ -2,6 +2,7 @@
 // and its line in section.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -33,9 +34,9 @@ struct Section {
 };
 
 /// All sections in wire order, which is not that of their flags.
-std::span<const Section, section_count> sections() noexcept;
+extern const std::array<Section, section_count> section_table;
 
 /// Flags of the sections that have a codec.
-std::uint32_t supported_flags() noexcept;
+extern const std::uint32_t supported_section_flags;
 
 }  // namespace hurray

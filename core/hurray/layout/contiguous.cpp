@@ -3,15 +3,15 @@
 namespace hurray {
 namespace {
 
+using ull = unsigned long long;
+
 Result<void> check_buffer_size(const LayoutContext& context, std::uint32_t index, std::uint64_t byte_size) {
-    const Descriptor& descriptor = context.descriptor;
-    if (index != 0) return {};
-    const auto needed = packed_size(context.type, context.element_count);
-    if (!needed || *needed > byte_size - descriptor.byte_offset()) [[unlikely]] {
+    const std::uint64_t byte_offset = context.descriptor.byte_offset();
+    if (index == 0 && !contiguous_elements_fit(context.type, context.element_count, byte_offset, byte_size)) {
         return fail(Status::invalid_layout, context.handle_at(0),
                     "buffer 0: byte_size: expected room for %llu elements of %s from byte_offset %llu, got %llu",
-                    static_cast<unsigned long long>(context.element_count), context.type.name,
-                    static_cast<unsigned long long>(descriptor.byte_offset()), static_cast<unsigned long long>(byte_size));
+                    static_cast<ull>(context.element_count), context.type.name, static_cast<ull>(byte_offset),
+                    static_cast<ull>(byte_size));
     }
     return {};
 }

@@ -7,6 +7,13 @@ namespace hurray {
 
 extern const LayoutCodec contiguous_codec;
 
+/// Whether `byte_size` bytes have room for the elements from byte_offset on, which is at most byte_size.
+inline bool contiguous_elements_fit(const ElementTypeInfo& type, std::uint64_t element_count, std::uint64_t byte_offset,
+                                    std::uint64_t byte_size) noexcept {
+    const auto needed = packed_size(type, element_count);
+    return needed && *needed <= byte_size - byte_offset;
+}
+
 /// A dense tensor that is not quantized has exactly one buffer.
 Result<void> check_single_buffer(const LayoutContext& context);
 

@@ -1,7 +1,5 @@
 #include "core/hurray/layout/layout.hpp"
 
-#include <array>
-
 #include "core/hurray/layout/contiguous.hpp"
 #include "core/hurray/layout/strided.hpp"
 
@@ -27,21 +25,15 @@ constexpr Layout layouts[] = {
     {layout_tag::private_first, "private_extension", 1, any, nullptr},
 };
 
-// Row of each tag, counted from 1; 0 for tags without one.
-constexpr auto row_of_tag = [] {
-    std::array<std::uint8_t, 256> rows{};
-    for (std::uint8_t i = 0; i < std::size(layouts); ++i) rows[layouts[i].tag] = static_cast<std::uint8_t>(i + 1);
-    for (int tag = layout_tag::private_first; tag <= layout_tag::private_last; ++tag) {
-        rows[static_cast<std::size_t>(tag)] = rows[layout_tag::private_first];
-    }
-    return rows;
-}();
-
 }  // namespace
 
-const Layout* find_layout(std::uint8_t tag) noexcept {
-    const std::uint8_t row = row_of_tag[tag];
-    return row == 0 ? nullptr : &layouts[row - 1];
-}
+constexpr std::array<const Layout*, 256> layout_of_tag = [] {
+    std::array<const Layout*, 256> table{};
+    for (const Layout& layout : layouts) table[layout.tag] = &layout;
+    for (std::size_t tag = layout_tag::private_first; tag <= layout_tag::private_last; ++tag) {
+        table[tag] = table[layout_tag::private_first];
+    }
+    return table;
+}();
 
 }  // namespace hurray

@@ -2,6 +2,7 @@
 // its codec and its line in layout.cpp.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -55,7 +56,10 @@ struct Layout {
     const LayoutCodec* codec;
 };
 
-/// The row of a tag; null for tags that are invalid or reserved. All private tags share a row.
-const Layout* find_layout(std::uint8_t tag) noexcept;
+/// The row of each tag; null for tags that are invalid or reserved. All private tags share a row.
+extern const std::array<const Layout*, 256> layout_of_tag;
+
+/// The row of a tag; null for tags that are invalid or reserved.
+inline const Layout* find_layout(std::uint8_t tag) noexcept { return layout_of_tag[tag]; }
 
 }  // namespace hurray

@@ -1,7 +1,5 @@
 #include "core/hurray/types/element_type.hpp"
 
-#include <array>
-
 #include "core/hurray/base/checked.hpp"
 
 namespace hurray {
@@ -39,13 +37,6 @@ constexpr ElementTypeInfo types[] = {
     {0x51, "complex128", 128, 8, complex, 0, 16},
 };
 
-// Row of each tag, counted from 1; 0 for tags without one.
-constexpr auto row_of_tag = [] {
-    std::array<std::uint8_t, 256> rows{};
-    for (std::uint8_t i = 0; i < std::size(types); ++i) rows[types[i].tag] = static_cast<std::uint8_t>(i + 1);
-    return rows;
-}();
-
 constexpr bool groups_are_whole() {
     for (const ElementTypeInfo& type : types) {
         if ((type.bits << type.group_shift) != type.group_bytes * 8U) return false;
@@ -56,10 +47,11 @@ static_assert(groups_are_whole());
 
 }  // namespace
 
-const ElementTypeInfo* find_element_type(std::uint8_t tag) noexcept {
-    const std::uint8_t row = row_of_tag[tag];
-    return row == 0 ? nullptr : &types[row - 1];
-}
+constexpr std::array<const ElementTypeInfo*, 256> element_type_of_tag = [] {
+    std::array<const ElementTypeInfo*, 256> table{};
+    for (const ElementTypeInfo& type : types) table[type.tag] = &type;
+    return table;
+}();
 
 Result<std::uint64_t> packed_byte_size(const ElementTypeInfo& type, std::uint64_t count) {
     if (const auto size = packed_size(type, count)) return *size;

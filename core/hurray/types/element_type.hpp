@@ -1,6 +1,7 @@
 // Element types: what each type tag means and how its elements are packed. (format: element types)
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -36,8 +37,11 @@ struct ElementTypeInfo {
     std::uint8_t group_bytes;
 };
 
+/// The type of each tag; null for tags that are invalid, reserved or private.
+extern const std::array<const ElementTypeInfo*, 256> element_type_of_tag;
+
 /// The type of a tag; null for tags that are invalid, reserved or private.
-const ElementTypeInfo* find_element_type(std::uint8_t tag) noexcept;
+inline const ElementTypeInfo* find_element_type(std::uint8_t tag) noexcept { return element_type_of_tag[tag]; }
 
 /// Private tags describe themselves in the extension section.
 constexpr bool is_private_element_type(std::uint8_t tag) noexcept { return tag >= 0xF0 && tag <= 0xFE; }
