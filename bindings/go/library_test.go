@@ -71,6 +71,8 @@ func runChild(mode string) int {
 	switch mode {
 	case "load":
 		return loadChild()
+	case "path":
+		return pathChild()
 	case "panic":
 		return panicChild()
 	case "exit":
@@ -117,6 +119,17 @@ func loadChild() int {
 		}
 	}
 	os.Stdout.WriteString(failed.Code.String() + " " + failed.Message + "\n")
+	return 0
+}
+
+// pathChild prints where the library was loaded from.
+func pathChild() int {
+	info, err := hurray.Runtime()
+	if err != nil {
+		os.Stdout.WriteString(err.Error() + "\n")
+		return 1
+	}
+	os.Stdout.WriteString(info.LibraryPath + "\n")
 	return 0
 }
 
@@ -180,5 +193,39 @@ func TestStrangeLibraryIsATypedError(t *testing.T) {
 	ok(t, os.WriteFile(text, []byte("no library"), 0o600))
 	if output, err = inChild(t, "load", text); err != nil || !strings.Contains(output, "NOT_FOUND") {
 		t.Fatalf("%v: %s", err, output)
+	}
+}
+
+// Without the variable the library is what the operating system finds.
+func TestLibraryOfTheOperatingSystem(t *testing.T) {
+	path := value(hurray.Runtime())(t).LibraryPath
+	if runtime.GOOS != "linux" || filepath.Base(path) != "libhurray.so.1" {
+		t.Skipf("%s is not the name that is looked for", path)
+	}
+	t.Setenv("LD_LIBRARY_PATH", filepath.Dir(path))
+	t.Setenv("HURRAY_LIBRARY", "")
+	output, err := inChild(t, "path", "")
+	if err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	if found := strings.TrimSpace(output); value(filepath.EvalSymlinks(found))(t) != value(filepath.EvalSymlinks(path))(t) {
+		t.Fatalf("%s, want %s", found, path)
+	}
+}
+
+// A later version that vouches for this one is accepted, and then its functions are looked for, all of them.
+func TestLibraryThatLacksFunctions(t *testing.T) {
+	incomplete := os.Getenv("HURRAY_INCOMPLETE")
+	if incomplete == "" {
+		t.Skip("HURRAY_INCOMPLETE does not name the library that lacks functions")
+	}
+	output, err := inChild(t, "load", incomplete)
+	if err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	for _, part := range []string{"NOT_FOUND", incomplete, "lacks the function hurray_build_id"} {
+		if !strings.Contains(output, part) {
+			t.Errorf("%q does not say %q", output, part)
+		}
 	}
 }

@@ -56,6 +56,9 @@ func NewReaderContext(ctx context.Context, r io.Reader, options *StreamOptions) 
 	reader, err := readFile(op, ctx, p, p.library, options)
 	// The library has a descriptor of its own; without one, the pump fails to write and ends.
 	_ = p.library.Close()
+	if err != nil {
+		p.stopWatching()
+	}
 	return reader, err
 }
 

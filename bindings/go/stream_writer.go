@@ -41,6 +41,9 @@ func NewWriterContext(ctx context.Context, w io.Writer) (*Writer, error) {
 	writer, err := writeFile(op, ctx, p, p.library)
 	// The library has a descriptor of its own; without one, the pump reads the end and ends.
 	_ = p.library.Close()
+	if err != nil {
+		p.stopWatching()
+	}
 	return writer, err
 }
 
@@ -78,7 +81,12 @@ func writeFile(op string, ctx context.Context, p *pump, file *os.File) (*Writer,
 
 func newWriter(ctx context.Context, p *pump, handle *capi.Writer) *Writer {
 	w := &Writer{owned: owned[*capi.Writer]{handle: handle, what: "writer"}, ctx: ctx, pump: p}
-	runtime.SetFinalizer(w, func(w *Writer) { _ = w.collect("Writer", destroyWriter) })
+	runtime.SetFinalizer(w, func(w *Writer) {
+		_ = w.collect("Writer", destroyWriter)
+		if w.pump != nil {
+			w.pump.stopWatching()
+		}
+	})
 	return w
 }
 
@@ -138,7 +146,8 @@ func (w *Writer) Take() (*Buffer, error) {
 }
 
 // Close ends the writer; what was written stays written. Behind an io.Writer it waits until everything has reached
-// it, and returns the error of the io.Writer when it failed. Closing once more does nothing.
+// it, or the context has ended, and returns the error of the io.Writer when it failed. A Write that waits is waited
+// for. Closing once more does nothing.
 func (w *Writer) Close() error {
 	runtime.SetFinalizer(w, nil)
 	handle := w.take()

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from . import common
+
 CAPI = "bindings/go/internal/capi"
 PUBLIC = "bindings/go/constants_generated.go"
 FOLDERS = [CAPI]
 GENERATOR = "tools/headergen from abi/abi.json"
 
-# Group -> what its constants start with in C and in Go. The rest of the name follows in Go's manner.
+# Group -> what its constants start with in C and in Go, where Go's users want it shorter than the rule for new groups
+# gives it (what they have in common in C; the name of the group in Go). The rest of the name follows in Go's manner.
 _GROUPS = {
     "HurrayStatus": ("HURRAY_ERR_", "Status"),
     "HurrayElementType": ("HURRAY_TYPE_", "Type"),
@@ -31,8 +34,6 @@ _GROUPS = {
     "HurrayViewFlag": ("HURRAY_VIEW_", "View"),
     "HurrayStreamFlag": ("HURRAY_STREAM_", "Stream"),
 }
-# Groups whose values are bits that are combined.
-_FLAGS = {"HurrayBufferFlag", "HurrayViewFlag", "HurrayStreamFlag"}
 # Words that Go writes in capitals, or in a spelling of their own.
 _WORDS = {
     "OK": "OK", "IO": "IO", "CPU": "CPU", "CUDA": "CUDA", "ROCM": "ROCm", "OPENCL": "OpenCL", "WEBGPU": "WebGPU",
@@ -122,8 +123,9 @@ def _public(abi: dict) -> str:
     out = [_banner(), "\npackage hurray\n\n", 'import "strconv"\n']
     for group in abi["groups"]:
         members = [constants[name] for name in group["constants"]]
-        if group["name"] in _GROUPS and group["type"]["kind"] != "mixed":
-            out.append(_enum(group, members))
+        prefixes = _GROUPS.get(group["name"]) or (common.group_prefix(abi, group), _plain(group["name"]))
+        if group["type"]["kind"] != "mixed" and (group["name"] in _GROUPS or len(members) > 1):
+            out.append(_enum(group, members, prefixes))
         else:
             out.append(_loose(members))
     return "".join(out)
@@ -150,9 +152,9 @@ def _loose(members: list[dict]) -> str:
     return "".join(out)
 
 
-def _member(group: dict, member: dict) -> tuple[str, str]:
+def _member(group: dict, member: dict, prefixes: tuple[str, str]) -> tuple[str, str]:
     """The Go name of a constant, and the text that String gives for it."""
-    prefix, go = _GROUPS[group["name"]]
+    prefix, go = prefixes
     name = member["name"]
     rest = name[len(prefix):] if name.startswith(prefix) else name.removeprefix("HURRAY_")
     # Status names are known by their C spelling; all else is written as the format writes it, in lower case.
@@ -160,19 +162,19 @@ def _member(group: dict, member: dict) -> tuple[str, str]:
     return go + _camel(rest), text
 
 
-def _enum(group: dict, members: list[dict]) -> str:
+def _enum(group: dict, members: list[dict], prefixes: tuple[str, str]) -> str:
     name = _plain(group["name"])
     hexadecimal = any(m["text"].lower().startswith("0x") for m in members)
     receiver = name[0].lower()
     out = ["\n", _comment(f"{name}: {group['title']}." + (f"\n\n{group['doc']}" if group["doc"] else ""))]
     out.append(f"type {name} {_scalar(group['type'])}\n\nconst (\n")
-    named = [(*_member(group, m), m) for m in members]
+    named = [(*_member(group, m, prefixes), m) for m in members]
     for number, (go, _, member) in enumerate(named):
         value = f"0x{member['value']:02x}" if hexadecimal else str(member["value"])
         out.append(("\n" if number else "") + _comment(f"{go}: {member['doc']}", "\t"))
         out.append(f"\t{go} {name} = {value}\n")
     out.append(")\n\n")
-    if group["name"] in _FLAGS:
+    if group["name"].endswith("Flag"):  # bits that are combined
         out.append(_comment("String returns the names of the flags that are set, joined by |; bits without a name as a number."))
         out.append(f"func ({receiver} {name}) String() string {{\n\ttext := \"\"\n")
         for go, text, _ in named:
