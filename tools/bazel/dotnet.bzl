@@ -12,6 +12,11 @@ export DOTNET_GENERATE_ASPNET_CERTIFICATE=false DOTNET_ADD_GLOBAL_TOOLS_TO_PATH=
 export DOTNET_CLI_WORKLOAD_UPDATE_NOTIFY_DISABLE=true MSBUILDDISABLENODEREUSE=1 DOTNET_CLI_USE_MSBUILD_SERVER=0
 # Sandboxes number processes alike and share /dev/shm, where the runtime would make files named by the number.
 export DOTNET_EnableWriteXorExecute=0 DOTNET_EnableDiagnostics=0
+# NuGet takes a lock of the whole machine to migrate the settings of a home that it sees for the first time. Its file lies in
+# the shared /tmp and names threads by the same numbers in every sandbox: two of them at once crash. A home that says
+# that it is migrated needs no lock.
+mkdir -p "$HOME/.local/share/NuGet/Migrations"
+touch "$HOME/.local/share/NuGet/Migrations/1"
 """
 
 _SCRIPT = DOTNET_ENVIRONMENT + """
