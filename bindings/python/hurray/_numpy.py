@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 _MAX_RANK = 32 if int(np.__version__.split(".")[0]) < 2 else 64
 
 
+def view_numpy(tensor: Tensor) -> np.ndarray[Any, Any] | None:
+    """The short way, for types that NumPy and the buffer protocol both have; None for all that to_numpy must look at."""
+    try:
+        return _array(memoryview(tensor))  # type: ignore[arg-type]
+    except (BufferError, RuntimeError, ValueError):
+        return None
+
+
 def to_numpy(tensor: Tensor, copy: bool | None, bits: bool, share: bool) -> np.ndarray[Any, Any]:
     """See Tensor.numpy."""
     tag = tensor.info.element_type
@@ -44,14 +52,19 @@ def _view(tensor: Tensor, dtype: ElementType, bits: bool) -> np.ndarray[Any, Any
     if bits:
         if bits_of(dtype) > 64:
             raise HurrayError(Status.UNSUPPORTED, f"tensor: no unsigned integer has the bits of {name}; see raw_bytes()")
-        return np.asarray(tensor.raw())
+        return _array(tensor.raw())
     found = numpy_dtype(dtype)
     if found is None:
         hint = "install ml_dtypes, or ask for bits=True" if ml_dtype_name(dtype) else "see raw_bytes()"
         raise HurrayError(Status.UNSUPPORTED, f"tensor: NumPy has no type {name}; {hint}")
     if ml_dtype_name(dtype) is None:
-        return np.asarray(memoryview(tensor))
-    return np.asarray(tensor.raw()).view(found)
+        return _array(tensor.memoryview())
+    return _array(tensor.raw()).view(found)
+
+
+def _array(view: Any) -> np.ndarray[Any, Any]:
+    # Any: NumPy's hints do not know that it takes a memoryview.
+    return np.asarray(view)
 
 
 # --- Packed types -----------------------------------------------------------------------------------------------
@@ -107,7 +120,8 @@ def _gather_bits(span: np.ndarray[Any, Any], shape: tuple[int, ...], strides: tu
     # An element of 6 bits may lie in two bytes; the last byte has no next one, and needs none.
     following = np.minimum(index + 1, span.size - 1)
     pair |= span[following].astype(np.uint16) << 8
-    return ((pair >> shift.astype(np.uint16)) & ((1 << width) - 1)).astype(np.uint8)
+    unpacked: np.ndarray[Any, Any] = ((pair >> shift.astype(np.uint16)) & ((1 << width) - 1)).astype(np.uint8)
+    return unpacked
 
 
 def pack_bits(values: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:

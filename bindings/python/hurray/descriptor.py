@@ -188,7 +188,9 @@ class Descriptor(_native.Handle):
         return True
 
     def __eq__(self, other: object) -> bool:
-        return self.encode() == other.encode() if isinstance(other, Descriptor) else NotImplemented
+        if not isinstance(other, Descriptor):
+            return NotImplemented
+        return self.encode() == other.encode()
 
     def __hash__(self) -> int:
         return hash(self.encode())

@@ -32,16 +32,14 @@ _ML_DTYPES = {
     "int2": "int2",
     "uint2": "uint2",
 }
+# Every name but bool carries its width.
+_BITS = {member: int(re.sub(r"[^0-9]*([0-9]*).*", r"\1", member.name) or 1) for member in ElementType}
 _FROM_ML_DTYPES = {theirs: ours for ours, theirs in _ML_DTYPES.items()}
 
 
 def bits_of(dtype: ElementType) -> int:
     """Bits of one element."""
-    if dtype is ElementType.BOOL:
-        return 1
-    found = re.search(r"[0-9]+", dtype.name)
-    assert found is not None  # every name but bool carries its width
-    return int(found[0])
+    return _BITS[dtype]
 
 
 def type_name(tag: int) -> str:
@@ -100,7 +98,7 @@ def numpy_dtype(dtype: ElementType) -> np.dtype[Any] | None:
     if name not in _ML_DTYPES:
         return None
     try:
-        import ml_dtypes
+        import ml_dtypes  # type: ignore[import]
     except ImportError:
         return None
     found = getattr(ml_dtypes, _ML_DTYPES[name], None)

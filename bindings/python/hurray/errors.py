@@ -64,7 +64,7 @@ class OutOfBoundsError(HurrayError, IndexError):
     """An index is not below the length of what it indexes."""
 
 
-class LibraryLoadError(HurrayError, ImportError):
+class LibraryLoadError(HurrayError, ImportError):  # type: ignore[misc]  # name is the code's, not a module's
     """The shared library could not be loaded."""
 
     def __init__(self, code: int, message: str, function: str | None = None, path: str = "") -> None:
@@ -91,7 +91,7 @@ class LibraryVersionError(LibraryLoadError):
         return (type(self), (int(self.code), self.message, self.function, self.path, self.expected, self.found))
 
 
-_CLASSES = {
+_CLASSES: dict[int, type[HurrayError]] = {
     Status.NOT_FOUND: NotFoundError,
     Status.INDEX_OUT_OF_BOUNDS: OutOfBoundsError,
 }

@@ -15,7 +15,7 @@ __all__ = ["Reader", "Writer"]
 
 
 def _fd(source: Any) -> int:
-    return source if isinstance(source, int) else source.fileno()
+    return source if isinstance(source, int) else int(source.fileno())
 
 
 class Reader(_native.Handle):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._constants import AlignmentPolicy, ElementType, HandleKind, Layout, Status, ViewFlags
+from ._constants import C_ABI_VERSION, AlignmentPolicy, ElementType, HandleKind, Layout, Status, ViewFlags
 from ._structs import DescriptorInfo
 from .buffer import Buffer, BufferList, TensorContext
 from .descriptor import Descriptor, Shard, known_layout, layout_name
@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = ["Tensor", "from_hurray"]
+
+_View = memoryview  # the methods of that name hide it from annotations
+_numpy: Any = None  # the module, once somebody asked for an array: without NumPy all else works
+
+
+def _import_numpy() -> Any:
+    global _numpy
+    from . import _numpy as module
+
+    _numpy = module
+    return module
 
 
 class Tensor(_native.TensorHandle):
@@ -86,9 +97,7 @@ class Tensor(_native.TensorHandle):
         Nothing is copied, except booleans and types below a byte: NumPy has a byte each where the format packs, so
         they are packed into a copy (counted in `copied_bytes`), or refused with copy=False. copy=True always copies.
         """
-        from ._numpy import from_numpy
-
-        return from_numpy(array, copy, readonly, alignment)
+        return (_numpy or _import_numpy()).from_numpy(array, copy, readonly, alignment)  # type: ignore[no-any-return]
 
     @classmethod
     def zeros(cls, dtype: DType, shape: Iterable[int], *, alignment: int = 64) -> Tensor:
@@ -144,12 +153,12 @@ class Tensor(_native.TensorHandle):
         """
         if isinstance(buffers, BufferList) and isinstance(context, TensorContext):
             version = context.abi_version
-            from ._constants import C_ABI_VERSION
-
             if version != C_ABI_VERSION:
                 raise HurrayError(Status.VERSION_MISMATCH,
                                   f"context: made by C ABI version {version}, expected version {C_ABI_VERSION}")
             return _native.tensor_import(buffers, context)
+        if isinstance(buffers, _native.Handle) or isinstance(context, _native.Handle):
+            raise TypeError("expected a BufferList and a TensorContext, or two addresses")
         return _native.import_pair(buffers, context)
 
     def export(self) -> tuple[BufferList, TensorContext]:
@@ -265,22 +274,22 @@ class Tensor(_native.TensorHandle):
 
     # --- Its elements ------------------------------------------------------------------------------------------
 
-    def memoryview(self) -> memoryview:
+    def memoryview(self) -> _View:
         """A view of the elements, without copying; the tensor cannot be closed while it lives.
 
         Raises BufferError for types that Python has no format letter for (bfloat16, 8-bit floats: see `raw`) and for
         packed types (bool, 4-bit, ...: see `raw_bytes`).
         """
-        return memoryview(self)
+        return _view(self)
 
-    def raw(self) -> memoryview:
+    def raw(self) -> _View:
         """A view of the same shape in which each element is an unsigned integer with its bits; not for packed types."""
-        return memoryview(_native.raw_view(self, "bits"))
+        return _view(_native.raw_view(self, "bits"))
 
-    def raw_bytes(self) -> memoryview:
+    def raw_bytes(self) -> _View:
         """The bytes from the lowest to the highest element, flat: the elements in order, when it is contiguous. Packed
         types are packed in it as in the format."""
-        return memoryview(_native.raw_view(self, "span"))
+        return _view(_native.raw_view(self, "span"))
 
     def numpy(self, *, copy: bool | None = None, bits: bool = False, share: bool = False) -> np.ndarray[Any, Any]:
         """The elements as a NumPy array.
@@ -291,9 +300,12 @@ class Tensor(_native.TensorHandle):
         copy=False refuses; their packed bytes are `raw_bytes()`. copy=True always copies. `share=True` lets the array
         own a share of the memory: the tensor may be closed before it.
         """
-        from ._numpy import to_numpy
-
-        return to_numpy(self, copy, bits, share)
+        module = _numpy or _import_numpy()
+        if copy is None and not bits and not share:
+            array = module.view_numpy(self)
+            if array is not None:
+                return array  # type: ignore[no-any-return]
+        return module.to_numpy(self, copy, bits, share)  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         array = self.numpy(copy=copy)
@@ -321,6 +333,11 @@ def from_hurray(source: Any) -> Tensor:
     """
     method = getattr(source, "__hurray__", None)
     return _native.capsule_import(source if method is None else method())
+
+
+def _view(source: Any) -> _View:
+    # Any: the buffer protocol of classes has hints from Python 3.12 on.
+    return memoryview(source)
 
 
 def _apply(tensor: Tensor, alignment: AlignmentPolicy) -> Tensor:

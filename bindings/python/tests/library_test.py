@@ -34,6 +34,29 @@ for _ in range(2):  # a failure leaves nothing behind that makes the next attemp
         raise SystemExit("the stub was accepted")
 """)
 
+    def test_a_later_version_is_accepted_only_when_it_vouches_for_ours(self):
+        self.in_another_process(os.environ["HURRAY_NOT_VOUCHING"], """
+import hurray
+try:
+    hurray.load()
+except hurray.LibraryVersionError as error:
+    assert (error.expected, error.found) == (4, 5), error
+else:
+    raise SystemExit("accepted")
+""")
+        # This one passes the version check, and then lacks all else.
+        self.in_another_process(os.environ["HURRAY_VOUCHING"], """
+import hurray
+try:
+    hurray.load()
+except hurray.LibraryVersionError:
+    raise
+except hurray.LibraryLoadError as error:
+    assert "no function hurray_" in str(error), error
+else:
+    raise SystemExit("loaded")
+""")
+
     def test_a_missing_file_is_a_typed_error(self):
         self.in_another_process("/nonexistent/libhurray.so.1", """
 import hurray

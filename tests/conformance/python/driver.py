@@ -5,7 +5,6 @@ import platform
 import struct
 import sys
 import time
-import zlib
 
 import numpy as np
 
