@@ -45,7 +45,7 @@ public final class Descriptor {
         shape = scratch.readArray(0, rank);
         boolean strided = scratch.readLong(Structs.DescriptorInfo.STRIDES) != 0;
         strides = strided ? scratch.readArray(1, rank) : null;
-        boolean sharded = (flags & SHARD_FLAG) != 0;
+        boolean sharded = scratch.readLong(Structs.DescriptorInfo.PARENT_SHAPE) != 0;
         shard = sharded ? new Shard(scratch.readArray(2, rank), scratch.readArray(3, rank)) : null;
         List<BufferHandle> table = new ArrayList<>();
         for (int i = 0; i < scratch.readInt(Structs.DescriptorInfo.BUFFER_COUNT); ++i) {
@@ -53,9 +53,6 @@ public final class Descriptor {
         }
         buffers = List.copyOf(table);
     }
-
-    // Bit 1 of the fixed header's flags (format: shard).
-    private static final int SHARD_FLAG = 2;
 
     /**
      * Decodes and fully validates a descriptor. Bytes behind its end are not looked at: see {@link #encodedLength()}.

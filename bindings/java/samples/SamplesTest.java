@@ -1,0 +1,162 @@
+package samples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.hurray.BufferList;
+import dev.hurray.DenseSpec;
+import dev.hurray.Descriptor;
+import dev.hurray.ElementType;
+import dev.hurray.FileFormat;
+import dev.hurray.FileTensorInfo;
+import dev.hurray.HurrayException;
+import dev.hurray.ModelFile;
+import dev.hurray.ModelFileWriter;
+import dev.hurray.StreamReader;
+import dev.hurray.StreamWriter;
+import dev.hurray.Tensor;
+import dev.hurray.TensorContext;
+import dev.hurray.TensorExport;
+import dev.hurray.TensorView;
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The code of the README, run. */
+class SamplesTest {
+    @TempDir Path folder;
+
+    private final java.io.ByteArrayOutputStream printed = new java.io.ByteArrayOutputStream();
+    private PrintStream out;
+
+    @BeforeEach
+    void capture() {
+        out = new PrintStream(printed, true, java.nio.charset.StandardCharsets.UTF_8);
+    }
+
+    private void expect(String... lines) {
+        assertEquals(String.join("\n", lines), printed.toString(java.nio.charset.StandardCharsets.UTF_8).strip());
+    }
+
+    @Test
+    void wrap() {
+        // sample: wrap
+        ByteBuffer memory = ByteBuffer.allocateDirect(24).order(ByteOrder.LITTLE_ENDIAN);
+        memory.asFloatBuffer().put(new float[] {1, 2, 3, 4, 5, 6});
+
+        DenseSpec spec = DenseSpec.rowMajor(ElementType.FLOAT32, 2, 3);
+        try (Tensor tensor = Tensor.wrap(spec, memory, () -> out.println("nobody needs the memory any more"))) {
+            out.println(tensor.descriptor());
+        }
+        // end sample
+        expect("Descriptor[FLOAT32 ROW_MAJOR [2, 3]]", "nobody needs the memory any more");
+    }
+
+    @Test
+    void view() {
+        // sample: view
+        FloatBuffer kept;
+        try (Tensor tensor = Tensor.copyOf(new float[] {1, 2, 3, 4, 5, 6}, 2, 3)) {
+            TensorView view = tensor.view();
+            out.println(view.getDouble(1, 2)); // any layout, by index
+            view.floats().put(0, 7); // the tensor's memory itself
+            kept = view.floats();
+        }
+        out.println(kept.get(0)); // a ByteBuffer keeps its memory, whatever was closed
+        // end sample
+        expect("6.0", "7.0");
+    }
+
+    @Test
+    void files() {
+        Path path = folder.resolve("model.safetensors");
+        // sample: write-file
+        try (ModelFileWriter writer = ModelFileWriter.create(path, FileFormat.SAFETENSORS);
+                Tensor weights = Tensor.copyOf(new double[] {0.5, -0.5}, 2)) {
+            writer.add("weights", weights);
+            writer.setMetadata("made by", "Java");
+            writer.finish(); // complete under its name now, or not there at all
+        }
+        // end sample
+        // sample: read-file
+        try (ModelFile file = ModelFile.open(path)) { // mapped: no tensor data is read
+            for (FileTensorInfo info : file.tensorInfos()) {
+                out.println(info);
+            }
+            try (Tensor weights = file.tensor("weights")) {
+                out.println(weights.view().doubles().get(1));
+            }
+            out.println(file.metadata());
+        }
+        // end sample
+        expect("weights: FLOAT64 [2]", "-0.5", "{made by=Java}");
+    }
+
+    @Test
+    void streams() throws IOException {
+        Path path = folder.resolve("stream");
+        // sample: stream
+        try (FileOutputStream file = new FileOutputStream(path.toFile());
+                StreamWriter writer = StreamWriter.of(file.getFD());
+                Tensor tensor = Tensor.copyOf(new short[] {7, 8, 9}, 3)) {
+            writer.write(tensor);
+        }
+
+        try (FileInputStream file = new FileInputStream(path.toFile());
+                StreamReader reader = StreamReader.of(file.getFD())) {
+            for (Optional<Tensor> next = reader.next(); next.isPresent(); next = reader.next()) {
+                try (Tensor tensor = next.get()) {
+                    out.println(tensor.view().getLong(2));
+                }
+            }
+        }
+        // end sample
+        expect("9");
+    }
+
+    @Test
+    void exchange() {
+        // sample: exchange
+        long list;
+        long context;
+        try (Tensor tensor = Tensor.copyOf(new int[] {1, 2, 3}, 3);
+                TensorExport pair = tensor.export()) {
+            list = pair.list().releaseAddress(); // HurrayBufferList *, now somebody else's
+            context = pair.context().releaseAddress(); // HurrayTensorContext *
+        }
+
+        try (BufferList buffers = BufferList.fromAddress(list);
+                TensorContext what = TensorContext.fromAddress(context);
+                Tensor imported = Tensor.importFrom(buffers, what)) {
+            out.println(imported.view().getLong(2));
+        }
+        // end sample
+        expect("3");
+    }
+
+    @Test
+    void errors() {
+        // sample: errors
+        try {
+            Descriptor.decode("HRRY is what a descriptor starts with".getBytes());
+        } catch (HurrayException failure) {
+            out.println(failure.code() + " at byte " + failure.byteOffset().getAsLong());
+        }
+        // end sample
+        assertTrue(printed.toString().startsWith("VERSION_MISMATCH at byte 4"), printed.toString());
+        Tensor tensor = Tensor.copyOf(new float[] {1}, 1);
+        tensor.close();
+        tensor.close();
+        assertThrows(IllegalStateException.class, tensor::view);
+    }
+}

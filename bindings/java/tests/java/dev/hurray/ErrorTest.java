@@ -1,0 +1,85 @@
+package dev.hurray;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Test;
+
+class ErrorTest {
+    @Test
+    void codesThatAreNotKnownAreReportedAsTheyAre() {
+        HurrayException failure = new HurrayException(-4711, "what a later version finds wrong");
+        assertEquals(StatusCode.UNKNOWN, failure.code());
+        assertEquals(-4711, failure.status());
+        assertEquals("UNKNOWN (-4711)", Errors.of(-4711).getMessage());
+        assertEquals(StatusCode.UNKNOWN, StatusCode.of(Integer.MIN_VALUE));
+    }
+
+    @Test
+    void everyCodeHasTheNameThatTheLibraryGivesIt() {
+        Library.ready();
+        for (StatusCode code : StatusCode.values()) {
+            if (code != StatusCode.UNKNOWN) {
+                assertEquals(code.name(), Raw.hurray_status_name(code.value()));
+                assertEquals(code, StatusCode.of(code.value()));
+            }
+        }
+    }
+
+    @Test
+    void thePlaceOfAFaultIsAtTheEndOfItsMessage() {
+        assertEquals(OptionalLong.of(17), new HurrayException(-3, "rank: too large [byte 17]").byteOffset());
+        assertEquals(OptionalLong.of(0), new HurrayException(-1, "magic [byte 0]").byteOffset());
+        assertEquals(OptionalLong.of(-1), new HurrayException(-3, "far away [byte 18446744073709551615]").byteOffset());
+        assertEquals(OptionalLong.empty(), new HurrayException(-3, "too far [byte 18446744073709551616]").byteOffset());
+        assertEquals(OptionalLong.empty(), new HurrayException(-3, "[byte 3] in the middle").byteOffset());
+        assertEquals(OptionalLong.empty(), new HurrayException(-3, "cut [byte 3").byteOffset());
+        assertEquals(OptionalLong.empty(), new HurrayException(-3, "").byteOffset());
+    }
+
+    @Test
+    void theMechanicalLayerChecksBounds() {
+        Library.ready();
+        ByteBuffer small = ByteBuffer.allocateDirect(4);
+        long[] out = new long[1];
+        assertThrows(IllegalArgumentException.class, () -> Raw.hurray_runtime_info(small, null));
+        assertThrows(IllegalArgumentException.class, () -> Raw.hurray_runtime_info(ByteBuffer.allocate(512), null));
+        assertThrows(IllegalArgumentException.class, () -> Raw.hurray_descriptor_decode(small, 5, out, null));
+        assertThrows(IllegalArgumentException.class, () -> Raw.hurray_descriptor_decode(small, -1, out, null));
+        assertThrows(IllegalArgumentException.class, () -> Raw.hurray_file_open(NativeMemory.direct(new byte[] {65}), null, out, null));
+        assertThrows(IndexOutOfBoundsException.class, () -> Raw.hurray_buffer_allocate(1, 0, new long[0], null));
+        assertEquals(StatusCode.NULL_POINTER.value(), Raw.hurray_runtime_info(null, null));
+        assertEquals(StatusCode.NULL_POINTER.value(), Raw.hurray_buffer_allocate(1, 0, null, null));
+        assertEquals(StatusCode.NULL_POINTER.value(), Raw.hurray_tensor_export(0, out, out, null));
+    }
+
+    @Test
+    void factsAboutTheLibrary() {
+        RuntimeInfo info = Hurray.runtimeInfo();
+        assertEquals(Hurray.ABI_VERSION, info.abiVersion());
+        assertEquals(4, info.abiVersion());
+        assertFalse(info.version().isEmpty());
+        assertTrue(info.buildId().contains(info.version()), info.buildId());
+        assertTrue(info.libraryPath().contains("libhurray"), info.libraryPath());
+        assertEquals(info.buildId(), Raw.hurray_build_id());
+    }
+
+    @Test
+    void handleChecksAndDiagnostics() {
+        boolean before = Hurray.runtimeInfo().handleChecks();
+        Hurray.setHandleChecks(true);
+        assertTrue(Hurray.runtimeInfo().handleChecks());
+        long[] buffer = new long[1];
+        Errors.check(Raw.hurray_buffer_allocate(64, 0, buffer, null));
+        assertEquals(0, Raw.hurray_buffer_destroy(buffer[0]));
+        assertEquals(StatusCode.INVALID_HANDLE.value(), Raw.hurray_buffer_destroy(buffer[0]));
+        Hurray.setHandleChecks(before);
+        for (HurrayException message : Hurray.diagnostics()) {
+            assertFalse(message.getMessage().isEmpty());
+        }
+    }
+}
