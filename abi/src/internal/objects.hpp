@@ -15,7 +15,7 @@
 #include "core/hurray/tensor.hpp"
 
 struct HurrayDescriptor final : hurray::abi::HandleBase<HURRAY_HANDLE_DESCRIPTOR> {
-    explicit HurrayDescriptor(hurray::Descriptor decoded) : value(std::move(decoded)) {}
+    explicit HurrayDescriptor(hurray::Descriptor&& decoded) noexcept : value(std::move(decoded)) {}
 
     hurray::Descriptor value;
     /// Part of a tensor: callers may read it, not destroy it.

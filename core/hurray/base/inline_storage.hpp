@@ -69,8 +69,13 @@ private:
     void take(InlineStorage& other) noexcept {
         heap_ = std::exchange(other.heap_, nullptr);
         size_ = std::exchange(other.size_, 0);
-        if (heap_ == nullptr) std::memcpy(inline_, other.inline_, inline_capacity);
+        if (heap_ != nullptr) return;
+        // Two copies of a fixed size, which are a few instructions; the second is seldom needed.
+        std::memcpy(inline_, other.inline_, usual_size);
+        if (size_ > usual_size) std::memcpy(inline_ + usual_size, other.inline_ + usual_size, inline_capacity - usual_size);
     }
+
+    static constexpr std::size_t usual_size = inline_capacity < 48 ? inline_capacity : 48;
 
     std::byte* heap_ = nullptr;
     std::size_t size_ = 0;

@@ -226,40 +226,43 @@ struct Reading {
     return find_handle_fault(in.here(), in.remaining(), query);
 }
 
-Result<void> read_buffer_table(Reading& reading) {
+// Reads the table of a row-major or column-major tensor when nothing at all is wrong or unusual about it. Otherwise reads
+// nothing: read_any_buffer_table decides then.
+bool read_plain_buffer_table(WireReader& in, DescriptorAssembler& out, const Header& header) noexcept {
+    constexpr std::uint32_t size = 1 + BufferHandle::encoded_size;
+    if (header.layout->codec != &contiguous_codec || !in.has(size)) return false;
+    const std::byte* bytes = in.here() + 1;
+    const BufferHandle handle = load_buffer_handle(bytes);
+    const std::uint64_t byte_offset = out.descriptor().byte_offset();
+    if (in.here()[0] != std::byte{1} || byte_offset > handle.byte_size) return false;
+    if (!contiguous_elements_fit(*header.type, out.element_count(), byte_offset, handle.byte_size)) return false;
+    if (!is_plain_handle(handle, bytes[15], nullptr)) return false;
+    out.add_buffer(handle);
+    in.skip(size);
+    return true;
+}
+
+Result<void> read_any_buffer_table(const Reading& reading) {
     WireReader& in = reading.in;
-    const DescriptorAssembler& so_far = reading.out;
-    const Header& header = reading.header;
-    // What is plainly right of the most usual layouts is seen here; their codec decides about all else.
-    const bool contiguous = header.layout->codec == &contiguous_codec;
-    const std::uint64_t byte_offset = so_far.descriptor().byte_offset();
+    const LayoutCodec& codec = *reading.header.layout->codec;
 
     const std::uint32_t count_at = in.offset();
     if (!in.has(1)) [[unlikely]] return truncated_field("buffer_count", count_at, 1, 0);
     const std::uint8_t count = in.u8();
     if (count != 0 && in.has(8)) {
         const std::uint64_t byte_size = load_le<std::uint64_t>(in.here());
-        if (byte_offset > byte_size) [[unlikely]] return byte_offset_fault(reading, byte_size);
+        if (reading.out.descriptor().byte_offset() > byte_size) [[unlikely]] return byte_offset_fault(reading, byte_size);
     }
-    if (!contiguous || count != 1) {
-        const LayoutContext context = reading.layout_context(count_at, count);
-        if (auto checked = header.layout->codec->check_fields(context); !checked) [[unlikely]] return checked;
-    }
+    const LayoutContext context = reading.layout_context(count_at, count);
+    if (auto checked = codec.check_fields(context); !checked) [[unlikely]] return checked;
     const BufferHandle* first = nullptr;
     for (std::uint32_t i = 0; i < count; ++i) {
         const std::byte* bytes = in.here();
-        if (!in.has(BufferHandle::encoded_size)) [[unlikely]] {
-            return short_handle_fault(reading, reading.layout_context(count_at, count),
-                                      {in.offset(), static_cast<int>(i), reading.private_tags, first});
-        }
+        const HandleFaultQuery query{in.offset(), static_cast<int>(i), reading.private_tags, first};
+        if (!in.has(BufferHandle::encoded_size)) [[unlikely]] return short_handle_fault(reading, context, query);
         const BufferHandle handle = load_buffer_handle(bytes);
-        if (!contiguous || !contiguous_elements_fit(*header.type, so_far.element_count(), byte_offset, handle.byte_size)) {
-            const LayoutContext context = reading.layout_context(count_at, count);
-            auto checked = header.layout->codec->check_buffer_size(context, i, handle.byte_size);
-            if (!checked) [[unlikely]] return checked;
-        }
+        if (auto checked = codec.check_buffer_size(context, i, handle.byte_size); !checked) [[unlikely]] return checked;
         if (!is_plain_handle(handle, bytes[15], first)) [[unlikely]] {
-            const HandleFaultQuery query{in.offset(), static_cast<int>(i), reading.private_tags, first};
             if (auto checked = find_handle_fault(bytes, BufferHandle::encoded_size, query); !checked) return checked;
         }
         const BufferHandle* stored = reading.out.add_buffer(handle);
@@ -270,11 +273,13 @@ Result<void> read_buffer_table(Reading& reading) {
 }
 
 Result<void> read_sections(WireReader& in, DescriptorAssembler& out) {
-    const std::uint32_t flags = out.descriptor().flags();
-    for (std::size_t row = 0; row < section_table.size(); ++row) {
-        if ((flags & section_table[row].flag) == 0) continue;
+    std::uint32_t to_come = out.descriptor().flags();
+    for (std::size_t row = 0; to_come != 0; ++row) {
+        const Section& section = section_table[row];
+        if ((to_come & section.flag) == 0) continue;
+        to_come &= ~section.flag;
         const std::size_t used = out.used();
-        if (auto decoded = section_table[row].codec->decode(in, out); !decoded) [[unlikely]] return decoded;
+        if (auto decoded = section.codec->decode(in, out); !decoded) [[unlikely]] return decoded;
         out.end_section(row, used);
     }
     return {};
@@ -302,10 +307,11 @@ Result<void> read_body(const std::byte* bytes, const Header& header, const Decod
     if (auto read = read_shape(in, out, header.rank); !read) [[unlikely]] return read;
     if (header.layout->codec->decode != nullptr) {
         if (auto read = header.layout->codec->decode(in, out); !read) [[unlikely]] return read;
+        out.end_layout();
     }
-    out.end_layout();
-    Reading reading{in, out, header, options.private_tags};
-    if (auto read = read_buffer_table(reading); !read) [[unlikely]] return read;
+    if (!read_plain_buffer_table(in, out, header)) {
+        if (auto read = read_any_buffer_table({in, out, header, options.private_tags}); !read) [[unlikely]] return read;
+    }
     if (header.flags != 0) {
         if (auto read = read_sections(in, out); !read) [[unlikely]] return read;
     }
@@ -336,7 +342,7 @@ Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions&
     if (length > bytes.size()) [[unlikely]] return header_start_fault(bytes, options);
 
     const std::uint32_t flags = load_le<std::uint32_t>(&bytes[flags_at]);
-    if ((flags & ~supported_section_flags) != 0) [[unlikely]] return flags_fault(flags);
+    if (flags != 0 && (flags & ~supported_section_flags) != 0) [[unlikely]] return flags_fault(flags);
     const auto type_tag = static_cast<std::uint8_t>(bytes[type_tag_at]);
     const ElementTypeInfo* type = find_element_type(type_tag);
     if (type == nullptr) [[unlikely]] return type_fault(type_tag);

@@ -39,22 +39,37 @@ Result<void> check_offset(std::span<const std::uint64_t> shape, const std::byte*
     return {};
 }
 
-Result<void> decode_section(WireReader& in, DescriptorAssembler& out) {
-    const std::uint32_t rank = out.descriptor().rank();
-    const auto shape = out.descriptor().shape();
+// Finds the first fault, in wire order, of a section that has one.
+[[gnu::cold, gnu::noinline]] Result<void> section_fault(std::span<const std::uint64_t> shape, WireReader in) {
+    const auto rank = static_cast<std::uint32_t>(shape.size());
     const std::byte* parent = in.here();
-
     const std::uint32_t parents = in.has(8 * rank) ? rank : in.remaining() / 8;
-    if (auto checked = check_parent(shape, in, parents); !checked) [[unlikely]] return checked;
-    if (parents != rank) [[unlikely]] return truncated_array("parent_shape", 8, rank, in);
+    if (auto checked = check_parent(shape, in, parents); !checked) return checked;
+    if (parents != rank) return truncated_array("parent_shape", 8, rank, in);
     in.skip(8 * rank);
-
     const std::uint32_t offsets = in.has(8 * rank) ? rank : in.remaining() / 8;
-    if (auto checked = check_offset(shape, parent, in, offsets); !checked) [[unlikely]] return checked;
-    if (offsets != rank) [[unlikely]] return truncated_array("shard_offset", 8, rank, in);
-    in.skip(8 * rank);
+    if (auto checked = check_offset(shape, parent, in, offsets); !checked) return checked;
+    if (offsets != rank) return truncated_array("shard_offset", 8, rank, in);
+    return fail(Status::internal, in.offset(), "shard: was refused for no reason");
+}
 
-    out.add_wire_words(parent, 2 * std::size_t{rank});
+Result<void> decode_section(WireReader& in, DescriptorAssembler& out) {
+    const auto shape = out.descriptor().shape();
+    const auto rank = static_cast<std::uint32_t>(shape.size());
+    if (!in.has(16 * rank)) [[unlikely]] return section_fault(shape, in);
+    std::uint64_t* words = out.claim_words(2 * std::size_t{rank});
+    const std::byte* parent = in.here();
+    const std::byte* offset = parent + 8 * rank;
+    bool right = true;
+    for (std::uint32_t k = 0; k < rank; ++k) {
+        const std::uint64_t whole = load_le<std::uint64_t>(parent + 8 * k);
+        const std::uint64_t start = load_le<std::uint64_t>(offset + 8 * k);
+        right &= whole != dynamic_dimension && whole >= shape[k] && start <= whole - shape[k];
+        words[k] = whole;
+        words[rank + k] = start;
+    }
+    if (!right) [[unlikely]] return section_fault(shape, in);
+    in.skip(16 * rank);
     return {};
 }
 
