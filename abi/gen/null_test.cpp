@@ -1046,6 +1046,13 @@ TEST_F(NullPointers, hurray_file_writer_destroy_of_null_is_a_no_op) {
     EXPECT_EQ(writer, nullptr);
 }
 
+TEST_F(NullPointers, hurray_file_writer_destroy_deferred_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_file_writer_destroy_deferred(nullptr, nullptr), HURRAY_OK);
+    HurrayFileWriter* writer = nullptr;
+    EXPECT_EQ(hurray_file_writer_destroy_deferred(&writer, nullptr), HURRAY_OK);
+    EXPECT_EQ(writer, nullptr);
+}
+
 TEST_F(NullPointers, hurray_reader_from_fd_out_reader) {
     for (HurrayError* error : reports()) {
         EXPECT_EQ(hurray_reader_from_fd(scalar<int32_t>("fd"), nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);

@@ -569,6 +569,12 @@ HurrayStatus hurray_file_writer_destroy(HurrayFileWriter **writer) {
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, HurrayError *error) {
+    (void)(writer);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_reader_from_fd(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader,
                                    HurrayError *error) {
     (void)(fd);

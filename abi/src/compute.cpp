@@ -12,10 +12,11 @@ using namespace hurray::abi;
 
 /// Copies a dense tensor into new memory of the library: row-major, aligned, byte_offset 0. For data that is not
 /// aligned as its user needs it, and for strided data that is wanted contiguous.
-/// @param alignment of the new memory, a power of two; 0 means 64
+/// @param alignment of the new memory in bytes, a power of two of at least 64; 0 means 64
 /// @param out_copied_bytes bytes of elements copied
 /// @owner caller; independent of `tensor`
-/// @errors UNSUPPORTED: the layout is not dense, the shape dynamic, or the memory not the host's; OUT_OF_MEMORY
+/// @errors UNSUPPORTED: the layout is not dense, the shape dynamic, or the memory not the host's; INVALID_ARGUMENT:
+///     alignment; OUT_OF_MEMORY
 /// @thread one thread at a time
 /// @since 4
 HURRAY_API HurrayStatus hurray_tensor_copy(HG_IN const HurrayTensor* tensor, uint32_t alignment,
@@ -27,6 +28,9 @@ HURRAY_API HurrayStatus hurray_tensor_copy(HG_IN const HurrayTensor* tensor, uin
     HURRAY_REQUIRE(out_tensor, error);
     HURRAY_REQUIRE(out_copied_bytes, error);
     return guarded(error, [&]() -> Result<void> {
+        if (tensor->descriptor.value.is_dynamic()) {
+            return fail(Status::unsupported, Error::no_offset, "tensor: expected a shape that is known, a dimension is dynamic");
+        }
         auto copy = copy_row_major(core_tensor(*tensor), alignment);
         if (!copy) return std::unexpected(copy.error());
         const std::uint64_t bytes = copy->buffers[0].handle.byte_size;

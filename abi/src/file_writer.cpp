@@ -79,7 +79,11 @@ HURRAY_API HurrayStatus hurray_file_writer_set_metadata(HG_INOUT HurrayFileWrite
 /// @since 4
 HURRAY_API HurrayStatus hurray_file_writer_finish(HG_INOUT HurrayFileWriter* writer, HG_ERROR HurrayError* error) noexcept {
     HURRAY_REQUIRE_HANDLE(writer, error);
-    return guarded(error, [&]() -> Result<void> { return writer->value.finish(); });
+    return guarded(error, [&]() -> Result<void> {
+        auto finished = writer->value.finish();
+        if (finished) writer->kept.clear();
+        return finished;
+    });
 }
 
 /// Ends a writer. Without a successful finish nothing remains of what it wrote.
@@ -90,6 +94,19 @@ HURRAY_API HurrayStatus hurray_file_writer_finish(HG_INOUT HurrayFileWriter* wri
 HURRAY_API HurrayStatus hurray_file_writer_destroy(HG_DESTROYED_VAR HurrayFileWriter** writer) noexcept {
     if (writer == nullptr || *writer == nullptr) return HURRAY_OK;
     HURRAY_REQUIRE_HANDLE(*writer, nullptr);
-    retire(std::exchange(*writer, nullptr));
+    destroy_file_writer(std::exchange(*writer, nullptr), false);
     return HURRAY_OK;
+}
+
+/// Ends a writer on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
+/// @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+/// @errors INVALID_HANDLE
+/// @thread any
+/// @since 4
+HURRAY_API HurrayStatus hurray_file_writer_destroy_deferred(HG_DESTROYED_VAR HurrayFileWriter** writer,
+                                                            HG_ERROR HurrayError* error) noexcept {
+    if (writer == nullptr || *writer == nullptr) return succeed(error);
+    HURRAY_REQUIRE_HANDLE(*writer, error);
+    destroy_file_writer(std::exchange(*writer, nullptr), true);
+    return succeed(error);
 }

@@ -102,6 +102,22 @@ TEST_F(ModelFile, WriterKeepsTheMemoryUntilItEnds) {
     EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
 }
 
+TEST_F(ModelFile, DeferredDestroyReleasesTensorsOnTheQueue) {
+    const std::vector<float> values{1.0F};
+    ReleaseCounter counter;
+    HurrayTensor* tensor = float_tensor(values, counter);
+    HurrayFileWriter* writer = nullptr;
+    ASSERT_EQ(hurray_file_writer_create(path_.c_str(), HURRAY_FORMAT_SAFETENSORS, &writer, nullptr), HURRAY_OK);
+    ASSERT_EQ(hurray_file_writer_add(writer, "x", 1, tensor, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
+    EXPECT_EQ(hurray_file_writer_destroy_deferred(&writer, nullptr), HURRAY_OK);
+    EXPECT_EQ(writer, nullptr);
+    EXPECT_EQ(counter.calls, 0) << "no callback on a thread that did not consent";
+    std::uint64_t released = 0;
+    EXPECT_EQ(hurray_release_queue_drain(nullptr, UINT64_MAX, &released, nullptr), HURRAY_OK);
+    EXPECT_EQ(counter.calls, 1);
+}
+
 TEST_F(ModelFile, WriterThatEndsWithoutFinishLeavesTheOldFile) {
     write_raw("{}", "");
     const auto old_size = std::filesystem::file_size(path_);

@@ -23,14 +23,14 @@ extern "C" {
  * not aligned as its user needs it, and for strided data that is wanted contiguous.
  *
  * @param tensor Required. Read during the call only; stays the caller's.
- * @param alignment Of the new memory, a power of two; 0 means 64.
+ * @param alignment Of the new memory in bytes, a power of two of at least 64; 0 means 64.
  * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
  *     NULL before anything else.
  * @param out_copied_bytes Bytes of elements copied. Required. Receives the result; zeroed before anything
  *     else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: UNSUPPORTED: the layout is not dense, the shape dynamic, or the
- *     memory not the host's; OUT_OF_MEMORY
+ *     memory not the host's; INVALID_ARGUMENT: alignment; OUT_OF_MEMORY
  * @owner caller; independent of `tensor`
  * @thread one thread at a time
  * @since C ABI 4

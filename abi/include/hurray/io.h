@@ -337,6 +337,19 @@ HURRAY_API HurrayStatus hurray_file_writer_finish(HurrayFileWriter *writer, Hurr
  */
 HURRAY_API HurrayStatus hurray_file_writer_destroy(HurrayFileWriter **writer);
 
+/**
+ * Ends a writer on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
+ *
+ * @param writer Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
+ *     variable, or NULL itself, is a no-op.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE
+ * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, HurrayError *error);
+
 /* --- Streams --------------------------------------------------------------------------------------------- */
 
 /**

@@ -5,10 +5,11 @@
 #include "core/hurray/layout/layout_tag.hpp"
 
 hurray::Result<void> HurrayFileWriter::add(std::string_view name, const HurrayTensor& tensor) {
-    owners.reserve(owners.size() + tensor.buffers->slots.size());
+    kept.reserve(kept.size() + 2 * tensor.buffers->slots.size());
     if (auto added = value.add(name, hurray::abi::core_tensor(tensor)); !added) return added;
     for (const HurrayBuffer* buffer : tensor.buffers->slots) {
-        if (buffer->context_owner) owners.push_back(buffer->context_owner);
+        if (buffer->value.storage) kept.push_back(buffer->value.storage);
+        if (buffer->context_owner) kept.push_back(hurray::Ref<hurray::Storage>::retain(buffer->context_owner.get()));
     }
     return {};
 }
@@ -92,6 +93,12 @@ Result<HurrayFileMetadata> file_metadata(const HurrayFile& file, std::uint64_t i
     result.value = entry->value.data();
     result.value_length = entry->value.size();
     return result;
+}
+
+void destroy_file_writer(HurrayFileWriter* writer, bool deferred) noexcept {
+    std::vector<Ref<Storage>> kept = std::move(writer->kept);
+    retire(writer);
+    for (Ref<Storage>& reference : kept) drop(reference.detach(), deferred);
 }
 
 Result<HurrayReader*> reader_from_fd(std::int32_t fd, const HurrayStreamOptions* options) {

@@ -28,8 +28,9 @@ struct HurrayFileWriter final : hurray::abi::HandleBase<HURRAY_HANDLE_FILE_WRITE
     hurray::Result<void> add(std::string_view name, const HurrayTensor& tensor);
 
     hurray::SafetensorsWriter value;
-    /// The writer shares the tensors' memory; these are the owners of contexts that the memory came with.
-    std::vector<hurray::Ref<hurray::abi::ContextOwner>> owners;
+    /// What the writer shares with the tensors that it was given: their memory, and the owners of the contexts that it
+    /// came with. The writer holds references of its own, but cannot drop them in the deferred way.
+    std::vector<hurray::Ref<hurray::Storage>> kept;
 };
 
 struct HurrayReader final : hurray::abi::HandleBase<HURRAY_HANDLE_READER> {
@@ -53,6 +54,9 @@ Result<HurrayFile*> open_file(const char* path, const HurrayFileOptions* options
 HurrayFileInfo file_info(const HurrayFile& file);
 Result<HurrayFileTensorInfo> file_tensor_info(const HurrayFile& file, std::uint64_t index);
 Result<HurrayFileMetadata> file_metadata(const HurrayFile& file, std::uint64_t index);
+
+/// Ends a writer; deferred: releases that become due wait for a thread that consents.
+void destroy_file_writer(HurrayFileWriter* writer, bool deferred) noexcept;
 
 Result<HurrayReader*> reader_from_fd(std::int32_t fd, const HurrayStreamOptions* options);
 Result<HurrayReader*> reader_from_memory(const void* bytes, std::uint64_t length, const HurrayStreamOptions* options);

@@ -139,10 +139,8 @@ void destroy_buffer(HurrayBuffer* buffer, bool deferred) noexcept {
     Storage* storage = buffer->value.storage.detach();
     ContextOwner* owner = buffer->context_owner.detach();
     retire(buffer);
-    for (Storage* memory : {storage, static_cast<Storage*>(owner)}) {
-        if (memory == nullptr) continue;
-        deferred ? memory->drop_reference_deferred() : memory->drop_reference();
-    }
+    drop(storage, deferred);
+    drop(owner, deferred);
 }
 
 void destroy_list(HurrayBufferList* list, bool deferred) noexcept {
@@ -156,14 +154,15 @@ void destroy_list(HurrayBufferList* list, bool deferred) noexcept {
 void destroy_context(HurrayTensorContext* context, bool deferred) noexcept {
     ContextOwner* owner = context->owner.detach();
     retire(context);
-    if (owner == nullptr) return;
-    deferred ? owner->drop_reference_deferred() : owner->drop_reference();
+    drop(owner, deferred);
 }
 
 void destroy_tensor(HurrayTensor* tensor, bool deferred) noexcept {
     HurrayBufferList* list = std::exchange(tensor->buffers, nullptr);
+    ContextOwner* owner = tensor->context_owner.detach();
     retire(tensor);
     if (list != nullptr) destroy_list(list, deferred);
+    drop(owner, deferred);
 }
 
 Result<HurrayTensor*> make_tensor(const Descriptor& descriptor, HurrayBufferList*& list) {

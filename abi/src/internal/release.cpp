@@ -101,7 +101,7 @@ void ContextOwner::dispose() noexcept {
 
 void ContextOwner::dispose_deferred() noexcept {
     for (Ref<ContextOwner>& kept : kept_) {
-        if (ContextOwner* owner = kept.detach()) owner->drop_reference_deferred();
+        drop(kept.detach(), true);
     }
     if (policy.any_thread || release_ == nullptr) return dispose();
     defer(policy, this);

@@ -12,6 +12,12 @@ namespace hurray::abi {
 
 class ReleaseQueue;
 
+/// Drops a reference (null: none) as the caller of a _destroy or a _destroy_deferred function may.
+inline void drop(Storage* storage, bool deferred) noexcept {
+    if (storage == nullptr) return;
+    deferred ? storage->drop_reference_deferred() : storage->drop_reference();
+}
+
 /// A release that is due: an intrusive node, so that queueing one can never fail for lack of memory.
 class PendingRelease {
 public:

@@ -999,6 +999,20 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_destroy")]
     internal static partial HurrayStatus FileWriterDestroy(ref nint writer);
 
+    /// <summary>Ends a writer on a thread that must not run callbacks: see
+    /// hurray_buffer_destroy_deferred.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="writer">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_destroy_deferred")]
+    internal static partial HurrayStatus FileWriterDestroyDeferred(ref nint writer, NativeError* error);
+
     /// <summary>Starts to read a stream from a file descriptor: a pipe, socket or file, from where it
     /// stands.</summary>
     /// <remarks><para>Owner: caller</para>
@@ -1137,11 +1151,11 @@ internal static unsafe partial class NativeMethods
     /// contiguous.</summary>
     /// <remarks><para>Owner: caller; independent of `tensor`</para>
     /// <para>Errors: UNSUPPORTED: the layout is not dense, the shape dynamic, or the memory not the host's;
-    /// OUT_OF_MEMORY</para>
+    /// INVALID_ARGUMENT: alignment; OUT_OF_MEMORY</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
-    /// <param name="alignment">of the new memory, a power of two; 0 means 64.</param>
+    /// <param name="alignment">of the new memory in bytes, a power of two of at least 64; 0 means 64.</param>
     /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
     /// hurray_tensor_destroy; NULL before anything else.</param>
     /// <param name="outCopiedBytes">bytes of elements copied. Required. Receives the result; zeroed before

@@ -88,4 +88,6 @@ internal sealed unsafe class FileHandle : HurrayHandle
 internal sealed unsafe class FileWriterHandle : HurrayHandle
 {
     private protected override HurrayStatus Destroy(nint pointer) => NativeMethods.FileWriterDestroy(ref pointer);
+
+    private protected override HurrayStatus DestroyOnForeignThread(nint pointer) => NativeMethods.FileWriterDestroyDeferred(ref pointer, null);
 }

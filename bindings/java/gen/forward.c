@@ -80,6 +80,7 @@ static struct {
     HurrayStatus (*hurray_file_writer_set_metadata)(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error);
     HurrayStatus (*hurray_file_writer_finish)(HurrayFileWriter *writer, HurrayError *error);
     HurrayStatus (*hurray_file_writer_destroy)(HurrayFileWriter **writer);
+    HurrayStatus (*hurray_file_writer_destroy_deferred)(HurrayFileWriter **writer, HurrayError *error);
     HurrayStatus (*hurray_reader_from_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*hurray_reader_from_memory)(const void *bytes, uint64_t length, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*hurray_reader_next)(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error);
@@ -168,6 +169,7 @@ static const struct {
     {"hurray_file_writer_set_metadata", &bound.hurray_file_writer_set_metadata},
     {"hurray_file_writer_finish", &bound.hurray_file_writer_finish},
     {"hurray_file_writer_destroy", &bound.hurray_file_writer_destroy},
+    {"hurray_file_writer_destroy_deferred", &bound.hurray_file_writer_destroy_deferred},
     {"hurray_reader_from_fd", &bound.hurray_reader_from_fd},
     {"hurray_reader_from_memory", &bound.hurray_reader_from_memory},
     {"hurray_reader_next", &bound.hurray_reader_next},
@@ -475,6 +477,10 @@ HurrayStatus hurray_file_writer_finish(HurrayFileWriter *writer, HurrayError *er
 
 HurrayStatus hurray_file_writer_destroy(HurrayFileWriter **writer) {
     return bound.hurray_file_writer_destroy(writer);
+}
+
+HurrayStatus hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, HurrayError *error) {
+    return bound.hurray_file_writer_destroy_deferred(writer, error);
 }
 
 HurrayStatus hurray_reader_from_fd(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error) {

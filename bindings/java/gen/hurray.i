@@ -187,6 +187,8 @@ HurrayStatus hurray_file_writer_finish(HurrayFileWriter *writer, HurrayError *er
 
 HurrayStatus hurray_file_writer_destroy(HurrayFileWriter **writer);
 
+HurrayStatus hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, HurrayError *error);
+
 HurrayStatus hurray_reader_from_fd(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
 
 HURRAY_ARRAY(const void *bytes, 1, jarg2)

@@ -81,6 +81,7 @@ static const struct {
     {"hurray_file_writer_set_metadata", offsetof(HpyCalls, hurray_file_writer_set_metadata)},
     {"hurray_file_writer_finish", offsetof(HpyCalls, hurray_file_writer_finish)},
     {"hurray_file_writer_destroy", offsetof(HpyCalls, hurray_file_writer_destroy)},
+    {"hurray_file_writer_destroy_deferred", offsetof(HpyCalls, hurray_file_writer_destroy_deferred)},
     {"hurray_reader_from_fd", offsetof(HpyCalls, hurray_reader_from_fd)},
     {"hurray_reader_from_memory", offsetof(HpyCalls, hurray_reader_from_memory)},
     {"hurray_reader_next", offsetof(HpyCalls, hurray_reader_next)},

@@ -79,6 +79,7 @@ typedef struct HpyCalls {
     HurrayStatus (*hurray_file_writer_set_metadata)(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error);
     HurrayStatus (*hurray_file_writer_finish)(HurrayFileWriter *writer, HurrayError *error);
     HurrayStatus (*hurray_file_writer_destroy)(HurrayFileWriter **writer);
+    HurrayStatus (*hurray_file_writer_destroy_deferred)(HurrayFileWriter **writer, HurrayError *error);
     HurrayStatus (*hurray_reader_from_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*hurray_reader_from_memory)(const void *bytes, uint64_t length, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*hurray_reader_next)(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error);

@@ -1500,6 +1500,7 @@ HurrayStatus hpy_destroy(const HpyCalls *calls, uint32_t kind, void *pointer, bo
         }
         case HURRAY_HANDLE_FILE_WRITER: {
             HurrayFileWriter *handle = pointer;
+            if (deferred) return calls->hurray_file_writer_destroy_deferred(&handle, NULL);
             return calls->hurray_file_writer_destroy(&handle);
         }
         default: return HURRAY_ERR_INVALID_ARGUMENT;

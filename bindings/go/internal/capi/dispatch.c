@@ -225,6 +225,9 @@ const char *hurray_go_resolve(void *(*find)(void *library, const char *name), vo
     address = find(library, "hurray_file_writer_destroy");
     if (address == NULL) return "hurray_file_writer_destroy";
     memcpy(&table.file_writer_destroy, &address, sizeof address);
+    address = find(library, "hurray_file_writer_destroy_deferred");
+    if (address == NULL) return "hurray_file_writer_destroy_deferred";
+    memcpy(&table.file_writer_destroy_deferred, &address, sizeof address);
     address = find(library, "hurray_reader_from_fd");
     if (address == NULL) return "hurray_reader_from_fd";
     memcpy(&table.reader_from_fd, &address, sizeof address);

@@ -79,6 +79,7 @@ typedef struct HurrayGoTable {
     HurrayStatus (*file_writer_set_metadata)(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error);
     HurrayStatus (*file_writer_finish)(HurrayFileWriter *writer, HurrayError *error);
     HurrayStatus (*file_writer_destroy)(HurrayFileWriter **writer);
+    HurrayStatus (*file_writer_destroy_deferred)(HurrayFileWriter **writer, HurrayError *error);
     HurrayStatus (*reader_from_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*reader_from_memory)(const void *bytes, uint64_t length, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*reader_next)(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error);
@@ -382,6 +383,10 @@ static inline HurrayStatus go_hurray_file_writer_finish(HurrayFileWriter *writer
 
 static inline HurrayStatus go_hurray_file_writer_destroy(HurrayFileWriter **writer) {
     return hurray_go_table.file_writer_destroy(writer);
+}
+
+static inline HurrayStatus go_hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, HurrayError *error) {
+    return hurray_go_table.file_writer_destroy_deferred(writer, error);
 }
 
 static inline HurrayStatus go_hurray_reader_from_fd(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error) {

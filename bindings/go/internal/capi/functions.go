@@ -417,6 +417,12 @@ func CallFileWriterDestroy(writer **FileWriter) int32 {
 	return int32(C.go_hurray_file_writer_destroy(writer))
 }
 
+// CallFileWriterDestroyDeferred: Ends a writer on a thread that must not run callbacks: see
+// hurray_buffer_destroy_deferred.
+func CallFileWriterDestroyDeferred(writer **FileWriter, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_destroy_deferred(writer, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallReaderFromFD: Starts to read a stream from a file descriptor: a pipe, socket or file, from where it
 // stands.
 func CallReaderFromFD(fd int32, options *StreamOptions, outReader **Reader, error *Error) int32 {
