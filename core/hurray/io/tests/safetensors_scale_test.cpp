@@ -30,13 +30,24 @@ std::string name_of(std::size_t i, std::size_t count) {
     return name;
 }
 
+std::string quoted(const std::string& name) {
+    std::string text = "\"";
+    text += name;
+    text += '"';
+    return text;
+}
+
 std::string image_of(std::size_t count) {
     std::string header = "{";
     header.reserve(count * 80);
     for (std::size_t i = 0; i < count; ++i) {
         if (i != 0) header += ',';
-        header += "\"" + name_of(i, count) + "\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[" + std::to_string(i) +
-                  "," + std::to_string(i + 1) + "]}";
+        header += quoted(name_of(i, count));
+        header += ":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[";
+        header += std::to_string(i);
+        header += ',';
+        header += std::to_string(i + 1);
+        header += "]}";
     }
     header += '}';
     std::string data(count, '\0');
@@ -79,8 +90,8 @@ TEST(SafetensorsScale, OneTensorTooManyIsFoundInAMillion) {
     const std::size_t count = 1'000'000;
     std::string image = image_of(count);
     // The last name becomes the first one.
-    const std::string last = "\"" + name_of(count - 1, count) + "\"";
-    image.replace(image.rfind(last), last.size(), "\"" + name_of(0, count) + "\"");
+    const std::string last = quoted(name_of(count - 1, count));
+    image.replace(image.rfind(last), last.size(), quoted(name_of(0, count)));
     const auto file = SafetensorsFile::open_memory(bytes_of(image), {});
     ASSERT_FALSE(file.has_value());
     EXPECT_EQ(file.error().code, Status::invalid_format);
@@ -92,7 +103,7 @@ TEST(SafetensorsScale, OneTensorTooManyIsFoundInAMillion) {
 TEST(SafetensorsScale, HugeNamesAndHugeSpaces) {
     const std::string name(50'000'000, 'n');
     const std::string image = safetensors_image(
-        "{" + std::string(40'000'000, ' ') + "\"" + name + "\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1);
+        "{" + std::string(40'000'000, ' ') + quoted(name) + ":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1);
     const auto file = SafetensorsFile::open_memory(bytes_of(image), {});
     ASSERT_TRUE(file.has_value()) << file.error().message;
     EXPECT_EQ(file->find(name), 0U);
