@@ -164,6 +164,32 @@ func TestWriterThatIsNotFinishedLeavesNothing(t *testing.T) {
 	wants(t, errorOf(hurray.CreateFile("a\x00b", hurray.FormatSafetensors)), hurray.ErrInvalidArgument)
 }
 
+// Releases that become due in Finish and Close may use the writer: no lock is held.
+func TestReleaseMayUseTheWriter(t *testing.T) {
+	noLeak(t)
+	for _, finish := range []bool{true, false} {
+		writer := value(hurray.CreateFile(filepath.Join(t.TempDir(), "x"), hurray.FormatSafetensors))(t)
+		var errs []error
+		tensor := value(hurray.FromSlice([]byte{1}, nil, &hurray.HostOptions{Release: func() {
+			errs = append(errs, writer.SetMetadata("too", "late"))
+		}}))(t)
+		ok(t, writer.Add("x", tensor))
+		ok(t, tensor.Close())
+		want := hurray.ErrClosed
+		soon(t, "the release", func() {
+			if finish {
+				ok(t, writer.Finish())
+				want = hurray.ErrInvalidArgument
+			}
+			ok(t, writer.Close())
+		})
+		if len(errs) != 1 {
+			t.Fatalf("released %d times", len(errs))
+		}
+		wants(t, errs[0], want)
+	}
+}
+
 func TestHostileFiles(t *testing.T) {
 	tensor := func(name, dtype, shape string, begin, end int) string {
 		return fmt.Sprintf(`%q:{"dtype":%q,"shape":%s,"data_offsets":[%d,%d]}`, name, dtype, shape, begin, end)

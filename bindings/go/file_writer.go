@@ -12,8 +12,8 @@ import (
 // use it. It is ended by Close; without a successful Finish nothing remains of what it wrote.
 type FileWriter struct {
 	owned[*capi.FileWriter]
-	// added keeps the tensors, so that the library's writer never holds the last share of one: it has no deferred end,
-	// and releases would run on the collector's goroutine.
+	// added keeps the tensors, so that the library's writer never holds the last share of one: Finish would run the
+	// user's releases under the lock.
 	added []*tensorCore
 }
 
@@ -41,8 +41,8 @@ func CreateFile(path string, format FileFormat) (*FileWriter, error) {
 	return w, nil
 }
 
-// Add adds a tensor, whose memory is shared until the writer is closed; the tensor stays the caller's and may be
-// closed at once.
+// Add adds a tensor, whose memory is shared until the file is finished or the writer closed; the tensor stays the
+// caller's and may be closed at once.
 //
 // Errors: ErrInvalidArgument for a name that is taken or no UTF-8; ErrUnsupported when the format cannot hold the
 // tensor.
@@ -95,6 +95,24 @@ func (w *FileWriter) Finish() error {
 		return call(op, func(report *capi.Error) int32 { return capi.CallFileWriterFinish(handle, report) })
 	})
 	runtime.KeepAlive(w)
+	if err != nil {
+		return err
+	}
+	return w.dropAdded(false)
+}
+
+// dropAdded gives back the tensors that the writer does not need any more.
+func (w *FileWriter) dropAdded(deferred bool) error {
+	w.mutex.Lock()
+	added := w.added
+	w.added = nil
+	w.mutex.Unlock()
+	var err error
+	for _, core := range added {
+		if ended := core.drop(deferred); err == nil {
+			err = ended
+		}
+	}
 	return err
 }
 
@@ -105,15 +123,14 @@ func (w *FileWriter) Close() error {
 }
 
 func (w *FileWriter) close(deferred bool) error {
-	err := w.collect("FileWriter.Close", func(handle *capi.FileWriter) int32 { return capi.CallFileWriterDestroy(&handle) })
-	w.mutex.Lock()
-	added := w.added
-	w.added = nil
-	w.mutex.Unlock()
-	for _, core := range added {
-		if ended := core.drop(deferred); err == nil {
-			err = ended
+	err := w.collect("FileWriter.Close", func(handle *capi.FileWriter) int32 {
+		if deferred {
+			return capi.CallFileWriterDestroyDeferred(&handle, nil)
 		}
+		return capi.CallFileWriterDestroy(&handle)
+	})
+	if ended := w.dropAdded(deferred); err == nil {
+		err = ended
 	}
 	if !deferred {
 		native.Drain()
