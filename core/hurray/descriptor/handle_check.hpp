@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "core/hurray/base/endian.hpp"
 #include "core/hurray/base/error.hpp"
@@ -11,8 +13,20 @@
 
 namespace hurray {
 
+/// Whether a handle in memory has its fields where they are on the wire, its padding in the place of the reserved byte:
+/// then a copy of the bytes reads it.
+inline constexpr bool handle_lies_as_on_the_wire =
+    std::endian::native == std::endian::little && sizeof(BufferHandle) == BufferHandle::encoded_size &&
+    offsetof(BufferHandle, alignment) == 8 && offsetof(BufferHandle, device_tag) == 12 &&
+    offsetof(BufferHandle, sync_mode) == 13 && offsetof(BufferHandle, memory_class) == 14;
+
 /// Reads a handle of 16 bytes, without its reserved last one.
 inline BufferHandle load_buffer_handle(const std::byte* bytes) noexcept {
+    if constexpr (handle_lies_as_on_the_wire) {
+        BufferHandle handle;
+        std::memcpy(&handle, bytes, sizeof handle);
+        return handle;
+    }
     return {.byte_size = load_le<std::uint64_t>(bytes),
             .alignment = load_le<std::uint32_t>(bytes + 8),
             .device_tag = static_cast<std::uint8_t>(bytes[12]),
