@@ -177,6 +177,7 @@ def _declaration(f: dict) -> str:
     position = {p["name"]: i for i, p in enumerate(f["params"], 1)}
     out = []
     for p in f["params"]:
+        _require_typemap(f, p)
         if "length" in p and p["annotation"] in ("in_array", "out_array", "kept"):
             element = common.target(p["type"])
             size = 1 if element["kind"] in ("char", "void") else common.strip_alias(element)["bits"] // 8
@@ -186,6 +187,20 @@ def _declaration(f: dict) -> str:
     parameters = ", ".join(p["c"] for p in f["params"]) or "void"
     out.append(f"{common.spell(f['return'], f['name'])}({parameters});\n")
     return "".join(out)
+
+
+def _require_typemap(f: dict, p: dict) -> None:
+    """SWIG would make a class of its own of a pointer that memory.swg has nothing for; that stops here instead."""
+    t = p["type"]
+    if not common.is_pointer(t) or "length" in p or p["annotation"] == "in_string":
+        return
+    target, depth = common.target(t), common.depth(t)
+    scalar = common.strip_alias(target)
+    covered = (target["kind"] == "handle" or (target["kind"] == "struct" and depth == 1)
+               or (p["annotation"] == "out" and depth == 1 and scalar.get("name") in ("uint32_t", "uint64_t"))
+               or (p["annotation"] == "out_borrowed" and depth == 2 and scalar.get("name") == "uint8_t"))
+    if not covered:
+        raise ValueError(f"java: {f['name']}: {p['c']}: bindings/java/swig/memory.swg has no typemap for it")
 
 
 # --- Forwarders -------------------------------------------------------------------------------------------------

@@ -58,12 +58,11 @@ final class Elements {
         }
     }
 
-    /** The shape, when it has that many elements. */
-    static long[] matching(int length, long[] shape) {
+    /** Checks that a shape has that many elements. */
+    static void matching(int length, long[] shape) {
         if (count(shape) != length) {
             throw Errors.argument("values: expected " + count(shape) + " as the shape says, got " + length);
         }
-        return shape;
     }
 
     /** Eight truth values a byte, least significant bit first. */

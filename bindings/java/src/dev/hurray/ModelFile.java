@@ -128,7 +128,7 @@ public final class ModelFile extends NativeResource {
      * @throws HurrayException NOT_FOUND
      */
     public long find(String name) {
-        return find(name.getBytes(StandardCharsets.UTF_8));
+        return find(Utf8.bytes(name));
     }
 
     /** The same for a name in UTF-8. */

@@ -1,6 +1,5 @@
 package dev.hurray;
 
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
@@ -28,7 +27,7 @@ public final class ModelFileWriter extends NativeResource {
         @Override
         void abandon(long handle) {
             // Its shares of tensors may be the last ones: their releases must not run on the collector's thread.
-            Releases.later(() -> Raw.hurray_file_writer_destroy(new long[] {handle}));
+            Raw.hurray_file_writer_destroy_deferred(new long[] {handle}, null);
         }
     }
 
@@ -60,7 +59,7 @@ public final class ModelFileWriter extends NativeResource {
      * @throws HurrayException INVALID_ARGUMENT: the name is taken; UNSUPPORTED: the format cannot hold such a tensor
      */
     public void add(String name, Tensor tensor) {
-        add(utf8(name), tensor);
+        add(Utf8.bytes(name), tensor);
     }
 
     /** The same with a name in UTF-8. */
@@ -80,8 +79,8 @@ public final class ModelFileWriter extends NativeResource {
 
     /** Sets a metadata entry; the last value of a key counts. */
     public void setMetadata(String key, String value) {
-        byte[] keyBytes = utf8(key);
-        byte[] valueBytes = utf8(value);
+        byte[] keyBytes = Utf8.bytes(key);
+        byte[] valueBytes = Utf8.bytes(value);
         long handle = acquire();
         try (Scratch scratch = Scratch.take()) {
             scratch.check(
@@ -105,19 +104,5 @@ public final class ModelFileWriter extends NativeResource {
         } finally {
             release();
         }
-    }
-
-    private static byte[] utf8(String text) {
-        for (int i = 0; i < text.length(); ++i) {
-            char c = text.charAt(i);
-            boolean paired = Character.isHighSurrogate(c) && i + 1 < text.length() && Character.isLowSurrogate(text.charAt(i + 1));
-            if (paired) {
-                ++i;
-            } else if (Character.isSurrogate(c)) {
-                // getBytes would make a question mark of it.
-                throw Errors.argument("text: half a surrogate pair at " + i + " has no UTF-8 form");
-            }
-        }
-        return text.getBytes(StandardCharsets.UTF_8);
     }
 }

@@ -1,7 +1,6 @@
 package dev.hurray;
 
 import java.lang.ref.Cleaner;
-import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * Where memory of Java comes back. Releases that the garbage collector's thread causes wait on a queue of this binding, which the
@@ -10,9 +9,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 final class Releases {
     private static final System.Logger LOGGER = System.getLogger("dev.hurray");
     private static final Cleaner CLEANER = Cleaner.create();
-
-    /** Ends of objects that the library cannot put on its queue. */
-    private static final ConcurrentLinkedQueue<Runnable> LATER = new ConcurrentLinkedQueue<>();
 
     private Releases() {}
 
@@ -26,23 +22,13 @@ final class Releases {
         return CLEANER.register(object, action);
     }
 
-    /** Has an action run at the next drain, on a thread of the user. */
-    static void later(Runnable action) {
-        LATER.add(action);
-    }
-
     /** Runs the releases that wait, on this thread. Returns how many. */
     static long drain() {
         long queue = queue();
-        long count = 0;
-        for (Runnable action = LATER.poll(); action != null; action = LATER.poll()) {
-            action.run();
-            ++count;
-        }
         try (Scratch scratch = Scratch.take()) {
             long[] released = new long[1];
             scratch.check(Raw.hurray_release_queue_drain(queue, -1, released, scratch.error));
-            return count + released[0];
+            return released[0];
         }
     }
 
@@ -52,7 +38,7 @@ final class Releases {
         try (Scratch scratch = Scratch.take()) {
             long[] waiting = new long[1];
             scratch.check(Raw.hurray_release_queue_pending(queue, waiting, scratch.error));
-            return LATER.size() + waiting[0];
+            return waiting[0];
         }
     }
 

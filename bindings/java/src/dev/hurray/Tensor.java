@@ -10,6 +10,8 @@ import java.nio.ByteBuffer;
  * owns a share of the memory. One thread uses a tensor at a time; {@link #share()} makes one for another thread.
  */
 public final class Tensor extends NativeResource {
+    private static final int FILL_BYTES = 1 << 26;
+
     private static final class State extends NativeState {
         State(long handle) {
             super(handle);
@@ -109,50 +111,62 @@ public final class Tensor extends NativeResource {
 
     /** Makes a row-major float32 tensor; arrays of the heap can move, so that they are copied. */
     public static Tensor copyOf(float[] values, long... shape) {
-        Tensor tensor = allocate(ElementType.FLOAT32, Elements.matching(values.length, shape));
-        tensor.view().bytes().asFloatBuffer().put(values);
-        return tensor;
+        return filled(
+                ElementType.FLOAT32, values.length, shape, 4, (window, from, count) -> window.asFloatBuffer().put(values, from, count));
     }
 
     /** Makes a row-major float64 tensor, copied. */
     public static Tensor copyOf(double[] values, long... shape) {
-        Tensor tensor = allocate(ElementType.FLOAT64, Elements.matching(values.length, shape));
-        tensor.view().bytes().asDoubleBuffer().put(values);
-        return tensor;
+        return filled(
+                ElementType.FLOAT64, values.length, shape, 8, (window, from, count) -> window.asDoubleBuffer().put(values, from, count));
     }
 
     /** Makes a row-major int64 tensor, copied. */
     public static Tensor copyOf(long[] values, long... shape) {
-        Tensor tensor = allocate(ElementType.INT64, Elements.matching(values.length, shape));
-        tensor.view().bytes().asLongBuffer().put(values);
-        return tensor;
+        return filled(
+                ElementType.INT64, values.length, shape, 8, (window, from, count) -> window.asLongBuffer().put(values, from, count));
     }
 
     /** Makes a row-major int32 tensor, copied. */
     public static Tensor copyOf(int[] values, long... shape) {
-        Tensor tensor = allocate(ElementType.INT32, Elements.matching(values.length, shape));
-        tensor.view().bytes().asIntBuffer().put(values);
-        return tensor;
+        return filled(
+                ElementType.INT32, values.length, shape, 4, (window, from, count) -> window.asIntBuffer().put(values, from, count));
     }
 
     /** Makes a row-major int16 tensor, copied. */
     public static Tensor copyOf(short[] values, long... shape) {
-        Tensor tensor = allocate(ElementType.INT16, Elements.matching(values.length, shape));
-        tensor.view().bytes().asShortBuffer().put(values);
-        return tensor;
+        return filled(
+                ElementType.INT16, values.length, shape, 2, (window, from, count) -> window.asShortBuffer().put(values, from, count));
     }
 
     /** Makes a row-major int8 tensor, copied. */
     public static Tensor copyOf(byte[] values, long... shape) {
-        Tensor tensor = allocate(ElementType.INT8, Elements.matching(values.length, shape));
-        tensor.view().bytes().put(values);
-        return tensor;
+        return filled(
+                ElementType.INT8, values.length, shape, 1, (window, from, count) -> window.put(values, from, count));
     }
 
     /** Makes a row-major bool tensor, copied and packed to eight elements a byte, least significant bit first. */
     public static Tensor copyOf(boolean[] values, long... shape) {
-        Tensor tensor = allocate(ElementType.BOOL, Elements.matching(values.length, shape));
+        Elements.matching(values.length, shape);
+        Tensor tensor = allocate(ElementType.BOOL, shape);
         tensor.view().bytes().put(Elements.pack(values));
+        return tensor;
+    }
+
+    private interface Filler {
+        void put(ByteBuffer window, int from, int count);
+    }
+
+    /** A new tensor that is filled window by window: an array can have more bytes than one ByteBuffer holds. */
+    private static Tensor filled(ElementType type, int length, long[] shape, int width, Filler filler) {
+        Elements.matching(length, shape);
+        Tensor tensor = allocate(type, shape);
+        TensorView view = tensor.view();
+        int step = FILL_BYTES / width;
+        for (int from = 0; from < length; from += Math.min(step, length - from)) {
+            int count = Math.min(step, length - from);
+            filler.put(view.bytes((long) from * width, count * width), from, count);
+        }
         return tensor;
     }
 

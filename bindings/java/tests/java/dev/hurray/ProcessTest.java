@@ -100,6 +100,34 @@ class ProcessTest {
     }
 
     @Test
+    void theJarIsAModule() throws IOException, InterruptedException {
+        String jar = null;
+        StringBuilder rest = new StringBuilder();
+        for (String entry : System.getProperty("java.class.path").split(java.io.File.pathSeparator)) {
+            if (entry.endsWith("/hurray.jar")) {
+                jar = entry;
+            } else {
+                rest.append(rest.length() == 0 ? "" : java.io.File.pathSeparator).append(entry);
+            }
+        }
+        assertNotNull(jar, "the binding is a jar on the class path");
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(Programs.nativeAccess("dev.hurray"));
+        command.addAll(
+                List.of(
+                        "-Xcheck:jni",
+                        "-Djava.library.path=" + System.getProperty("java.library.path"),
+                        "--module-path=" + jar,
+                        "--add-modules=dev.hurray",
+                        "--class-path=" + rest,
+                        "modular.Main"));
+        Programs.Outcome outcome = Programs.run(Map.of(), command);
+        assertEquals("module dev.hurray 2.5\n", outcome.output());
+        assertEquals(0, outcome.exitCode());
+    }
+
+    @Test
     void aProgramThatEndsWithEverythingOpenEndsWell() throws IOException, InterruptedException {
         Programs.Outcome outcome = Programs.java(Map.of(), List.of(), Careless.class);
         assertEquals("ends\n", outcome.output());

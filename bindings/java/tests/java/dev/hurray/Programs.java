@@ -26,11 +26,19 @@ final class Programs {
 
     /** Options that find the binding and the tests. */
     static List<String> vmOptions() {
-        return List.of(
-                "-Xcheck:jni",
-                "-XX:-UsePerfData",
-                "-Djava.library.path=" + System.getProperty("java.library.path"),
-                "-Djava.class.path=" + System.getProperty("java.class.path"));
+        List<String> options = new ArrayList<>(nativeAccess("ALL-UNNAMED"));
+        options.addAll(
+                List.of(
+                        "-Xcheck:jni",
+                        "-XX:-UsePerfData",
+                        "-Djava.library.path=" + System.getProperty("java.library.path"),
+                        "-Djava.class.path=" + System.getProperty("java.class.path")));
+        return options;
+    }
+
+    /** What newer Javas want to be told, so as not to warn. */
+    static List<String> nativeAccess(String module) {
+        return Runtime.version().feature() < 22 ? List.of() : List.of("--enable-native-access=" + module);
     }
 
     static Outcome run(Map<String, String> environment, List<String> command) throws IOException, InterruptedException {

@@ -39,7 +39,9 @@ final class ElementDigest {
 
     static ElementDigest of(TensorView view) {
         ElementDigest digest = new ElementDigest(view);
-        if (view.elementBits() % 8 != 0) {
+        if (view.elementType() == ElementType.BOOL && view.isContiguous()) {
+            digest.contiguousBits();
+        } else if (view.elementBits() % 8 != 0) {
             digest.packed();
         } else if (view.isContiguous()) {
             digest.contiguous();
@@ -213,6 +215,27 @@ final class ElementDigest {
     }
 
     // --- Elements smaller than a byte -----------------------------------------------------------------------------------------------------
+
+    /** Truth values that lie packed as the checksum wants them, except for what follows the last one in its byte. */
+    private void contiguousBits() {
+        long count = view.elementCount();
+        long size = (count + 7) / 8;
+        // Ones are few enough to be counted exactly, in whatever order they are added.
+        long ones = 0;
+        for (long offset = 0; offset < size; offset += BLOCK) {
+            byte[] block = new byte[(int) Math.min(BLOCK, size - offset)];
+            view.bytes(offset, block.length).get(block);
+            if (offset + block.length == size && count % 8 != 0) {
+                block[block.length - 1] &= (byte) ((1 << count % 8) - 1);
+            }
+            for (byte eight : block) {
+                ones += Integer.bitCount(eight & 0xFF);
+            }
+            crc.update(block);
+            bytes += block.length;
+        }
+        sum = ones;
+    }
 
     /** Packs the elements anew in row-major order, bit by bit. */
     private void packed() {
