@@ -40,13 +40,14 @@ Result<void> wait_for(int fd, short events, const char* action) {
 // that was pending before is left pending: it is the host's.
 class WriteSignalGuard {
 public:
+    // sigemptyset and its like are macros on some systems, so they stand without a scope.
     WriteSignalGuard() noexcept {
         sigset_t pending;
-        ::sigemptyset(&pending);
+        sigemptyset(&pending);
         ::sigpending(&pending);
-        ::sigemptyset(&ours_);
+        sigemptyset(&ours_);
         for (const int number : {SIGPIPE, SIGXFSZ}) {
-            if (::sigismember(&pending, number) == 0) ::sigaddset(&ours_, number);
+            if (sigismember(&pending, number) == 0) sigaddset(&ours_, number);
         }
         ::pthread_sigmask(SIG_BLOCK, &ours_, &before_);
     }
@@ -65,13 +66,13 @@ public:
 private:
     void take_back() noexcept {
         sigset_t pending;
-        ::sigemptyset(&pending);
+        sigemptyset(&pending);
         ::sigpending(&pending);
         for (const int number : {SIGPIPE, SIGXFSZ}) {
-            if (::sigismember(&ours_, number) != 1 || ::sigismember(&pending, number) != 1) continue;
+            if (sigismember(&ours_, number) != 1 || sigismember(&pending, number) != 1) continue;
             sigset_t one;
-            ::sigemptyset(&one);
-            ::sigaddset(&one, number);
+            sigemptyset(&one);
+            sigaddset(&one, number);
 #ifdef __APPLE__
             int taken = 0;
             ::sigwait(&one, &taken);

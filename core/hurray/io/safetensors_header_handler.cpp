@@ -30,7 +30,7 @@ constexpr std::size_t maximum_rank = 64;
 // The parser does not look whether it got the memory that it asked for.
 class ThrowingAllocator {
 public:
-    static const bool kNeedFree = true;
+    [[maybe_unused]] static const bool kNeedFree = true;
 
     void* Malloc(std::size_t size) { return size == 0 ? nullptr : checked(std::malloc(size)); }
     void* Realloc(void* old, std::size_t, std::size_t size) {
