@@ -29,7 +29,8 @@ void require(bool condition, const char* what) {
 void check_error(const Error& error, std::size_t size) {
     require(error.code != Status::ok && error.code != Status::internal, "an error has a code for its cause");
     require(error.offset <= size, "an error's offset lies in the input");
-    require(std::memchr(error.message, 0, sizeof error.message) != nullptr && error.message[0] != 0, "an error has a message");
+    require(std::memchr(error.message, 0, sizeof error.message) != nullptr && error.message[0] != 0,
+            "an error has a message");
 }
 
 void check_encoding(const Descriptor& descriptor, const std::uint8_t* data, std::size_t size) {
@@ -45,7 +46,8 @@ void check_builder(const Descriptor& descriptor) {
     builder.set_byte_offset(descriptor.byte_offset());
     if (descriptor.layout() == layout_tag::strided) builder.set_strides(descriptor.strides());
     if (descriptor.has_shard()) builder.set_shard(descriptor.parent_shape(), descriptor.shard_offset());
-    for (const BufferHandle& buffer : descriptor.buffers()) require(builder.add_buffer(buffer).has_value(), "the table fits");
+    for (const BufferHandle& buffer : descriptor.buffers())
+        require(builder.add_buffer(buffer).has_value(), "the table fits");
     require(builder.build(PrivateTags::allow).has_value(), "what decode accepts the builder accepts");
 }
 

@@ -12,7 +12,7 @@ namespace hurray {
 /// Holds trivially copyable things only; does not initialise them.
 template <std::size_t inline_capacity>
 class InlineStorage {
-public:
+  public:
     InlineStorage() noexcept {}  // NOLINT: the bytes are left as they are on purpose
     explicit InlineStorage(std::size_t size) { resize_discarding(size); }
     InlineStorage(const InlineStorage& other) {
@@ -62,7 +62,7 @@ public:
     /// Keeps the first `size` bytes, of at least as many.
     void shrink(std::size_t size) noexcept { size_ = size; }
 
-private:
+  private:
     void free_heap() noexcept {
         if (heap_ != nullptr) ::operator delete(std::exchange(heap_, nullptr));
     }
@@ -72,7 +72,8 @@ private:
         if (heap_ != nullptr) return;
         // Two copies of a fixed size, which are a few instructions; the second is seldom needed.
         std::memcpy(inline_, other.inline_, usual_size);
-        if (size_ > usual_size) std::memcpy(inline_ + usual_size, other.inline_ + usual_size, inline_capacity - usual_size);
+        if (size_ > usual_size)
+            std::memcpy(inline_ + usual_size, other.inline_ + usual_size, inline_capacity - usual_size);
     }
 
     static constexpr std::size_t usual_size = inline_capacity < 48 ? inline_capacity : 48;

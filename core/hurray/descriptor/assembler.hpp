@@ -16,9 +16,11 @@ namespace hurray {
 /// Appends to the descriptor's one block of memory, in its order: shape, layout words, buffer handles, section words,
 /// trailing bytes. Memory is claimed first and filled then; who claims knows that it is there (see ensure).
 class DescriptorAssembler {
-public:
+  public:
     /// An empty descriptor in its place.
-    static Result<Descriptor> empty() noexcept { return Result<Descriptor>(std::in_place, Descriptor::MadeByDecoder{}); }
+    static Result<Descriptor> empty() noexcept {
+        return Result<Descriptor>(std::in_place, Descriptor::MadeByDecoder{});
+    }
 
     /// @param descriptor an empty one
     /// @param capacity bytes to make room for at once; ensure() adds more
@@ -86,7 +88,7 @@ public:
     /// Ends the work.
     void finish() noexcept { descriptor_.storage_.shrink(used_); }
 
-private:
+  private:
     [[nodiscard]] std::byte* claim(std::size_t size) noexcept {
         std::byte* memory = descriptor_.storage_.data() + used_;
         used_ += size;

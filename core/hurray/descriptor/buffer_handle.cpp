@@ -10,11 +10,13 @@ namespace {
 
 using ull = unsigned long long;
 
-constexpr bool is_private(std::uint8_t tag) noexcept { return tag >= 0xF0 && tag <= 0xFE; }
+constexpr bool is_private(std::uint8_t tag) noexcept {
+    return tag >= 0xF0 && tag <= 0xFE;
+}
 
 // Finds the first fault of a handle, field by field.
 class FaultFinder {
-public:
+  public:
     FaultFinder(const std::byte* bytes, std::uint32_t present, const HandleFaultQuery& query)
         : bytes_(bytes), present_(present), query_(query) {
         if (query.index >= 0) {
@@ -37,30 +39,31 @@ public:
         if (present_ < 16) return truncated("reserved", 15, 1);
         const unsigned reserved = byte_at(15);
         if (reserved != 0) {
-            return fail(Status::invalid_layout, query_.at + 15, "%s: reserved byte: expected 0, got %u", subject_, reserved);
+            return fail(Status::invalid_layout, query_.at + 15, "%s: reserved byte: expected 0, got %u", subject_,
+                        reserved);
         }
         return {};
     }
 
-private:
+  private:
     [[nodiscard]] std::uint8_t byte_at(std::uint32_t offset) const { return static_cast<std::uint8_t>(bytes_[offset]); }
 
     [[nodiscard]] std::unexpected<Error> truncated(const char* field, std::uint32_t offset, unsigned size) const {
-        return fail(Status::invalid_layout, query_.at + offset, "%s: %s: truncated, expected %u bytes, got %u", subject_, field,
-                    size, present_ - offset);
+        return fail(Status::invalid_layout, query_.at + offset, "%s: %s: truncated, expected %u bytes, got %u",
+                    subject_, field, size, present_ - offset);
     }
 
     [[nodiscard]] Result<void> check_alignment() const {
         const std::uint64_t byte_size = load_le<std::uint64_t>(bytes_);
         const std::uint32_t alignment = load_le<std::uint32_t>(bytes_ + 8);
         if (!is_power_of_two(alignment)) {
-            return fail(Status::invalid_layout, query_.at + 8, "%s: alignment: expected a power of two, got %u", subject_,
-                        alignment);
+            return fail(Status::invalid_layout, query_.at + 8, "%s: alignment: expected a power of two, got %u",
+                        subject_, alignment);
         }
         if (byte_size != 0 && alignment < least_alignment) {
             return fail(Status::invalid_layout, query_.at + 8,
-                        "%s: alignment: expected at least %u for a buffer that is not empty (%llu bytes), got %u", subject_,
-                        least_alignment, static_cast<ull>(byte_size), alignment);
+                        "%s: alignment: expected at least %u for a buffer that is not empty (%llu bytes), got %u",
+                        subject_, least_alignment, static_cast<ull>(byte_size), alignment);
         }
         return {};
     }
@@ -69,16 +72,16 @@ private:
         const std::uint8_t device = byte_at(12);
         if (is_private(device)) {
             if (query_.private_tags == PrivateTags::refuse) {
-                return fail(Status::invalid_type, query_.at + 12, "%s: device_tag: private tag %02X, and those are not allowed",
-                            subject_, device);
+                return fail(Status::invalid_type, query_.at + 12,
+                            "%s: device_tag: private tag %02X, and those are not allowed", subject_, device);
             }
         } else if (device >= memory_classes_of_device.size()) {
-            return fail(Status::invalid_type, query_.at + 12, "%s: device_tag: expected 00 to 08 or a private tag, got %02X",
-                        subject_, device);
+            return fail(Status::invalid_type, query_.at + 12,
+                        "%s: device_tag: expected 00 to 08 or a private tag, got %02X", subject_, device);
         }
         if (query_.first != nullptr && query_.first->device_tag != device) {
-            return fail(Status::invalid_type, query_.at + 12, "%s: device_tag: expected %02X as buffer 0 has, got %02X", subject_,
-                        query_.first->device_tag, device);
+            return fail(Status::invalid_type, query_.at + 12, "%s: device_tag: expected %02X as buffer 0 has, got %02X",
+                        subject_, query_.first->device_tag, device);
         }
         return {};
     }
@@ -86,7 +89,8 @@ private:
     [[nodiscard]] Result<void> check_sync_mode() const {
         const std::uint8_t mode = byte_at(13);
         if (mode > sync_mode::consumer_stream) {
-            return fail(Status::invalid_sync_mode, query_.at + 13, "%s: sync_mode: expected 00 to 02, got %02X", subject_, mode);
+            return fail(Status::invalid_sync_mode, query_.at + 13, "%s: sync_mode: expected 00 to 02, got %02X",
+                        subject_, mode);
         }
         if (byte_at(12) == device_tag::cpu && mode != sync_mode::producer_synced) {
             return fail(Status::invalid_sync_mode, query_.at + 13,
@@ -101,18 +105,20 @@ private:
         if (is_private(memory)) {
             if (!is_private(device)) {
                 return fail(Status::invalid_type, query_.at + 14,
-                            "%s: memory_class: private class %02X on device %02X, expected a private device", subject_, memory,
-                            device);
+                            "%s: memory_class: private class %02X on device %02X, expected a private device", subject_,
+                            memory, device);
             }
         } else if (memory > memory_class::peer) {
-            return fail(Status::invalid_type, query_.at + 14, "%s: memory_class: expected 00 to 03, got %02X", subject_, memory);
-        } else if (!is_private(device) && (memory_classes_of_device[device] >> memory & 1) == 0) {
-            return fail(Status::invalid_type, query_.at + 14, "%s: memory_class: device %02X has no class %02X", subject_, device,
+            return fail(Status::invalid_type, query_.at + 14, "%s: memory_class: expected 00 to 03, got %02X", subject_,
                         memory);
+        } else if (!is_private(device) && (memory_classes_of_device[device] >> memory & 1) == 0) {
+            return fail(Status::invalid_type, query_.at + 14, "%s: memory_class: device %02X has no class %02X",
+                        subject_, device, memory);
         }
         if (query_.first != nullptr && query_.first->memory_class != memory) {
-            return fail(Status::invalid_type, query_.at + 14, "%s: memory_class: expected %02X as buffer 0 has, got %02X",
-                        subject_, query_.first->memory_class, memory);
+            return fail(Status::invalid_type, query_.at + 14,
+                        "%s: memory_class: expected %02X as buffer 0 has, got %02X", subject_,
+                        query_.first->memory_class, memory);
         }
         return {};
     }
@@ -144,7 +150,8 @@ Result<BufferHandle> decode_buffer_handle(std::span<const std::byte> bytes, std:
         if (is_plain_handle(handle, bytes[15], nullptr)) return handle;
     }
     const HandleFaultQuery query{.at = base_offset, .private_tags = private_tags};
-    if (auto checked = find_handle_fault(bytes.data(), present, query); !checked) return std::unexpected(checked.error());
+    if (auto checked = find_handle_fault(bytes.data(), present, query); !checked)
+        return std::unexpected(checked.error());
     return load_buffer_handle(bytes.data());
 }
 

@@ -25,13 +25,14 @@ void assign(Storage& storage, std::span<const T> values) {
 }
 
 // Fields that were given with a number of values other than the rank. The encoded form has no room for such a
-// contradiction, so it is encoded with the right number, and this error takes precedence over what decode finds behind it.
+// contradiction, so it is encoded with the right number, and this error takes precedence over what decode finds behind
+// it.
 class Mismatch {
-public:
+  public:
     void note(std::size_t got, std::size_t expected, const char* field, std::uint64_t offset) {
         if (got == expected || error_) return;
-        error_ = make_error(Status::invalid_layout, offset, "%s: expected %zu values as the rank has, got %zu", field, expected,
-                            got);
+        error_ = make_error(Status::invalid_layout, offset, "%s: expected %zu values as the rank has, got %zu", field,
+                            expected, got);
     }
     void note_strides_of(const Layout& layout, std::uint64_t offset) {
         if (error_) return;
@@ -42,13 +43,13 @@ public:
         return std::unexpected(*error_);
     }
 
-private:
+  private:
     std::optional<Error> error_;
 };
 
 // A field's values, or zeros in their place when there are too few or too many.
 class FittedWords {
-public:
+  public:
     template <typename Storage>
     FittedWords(const Storage& storage, std::size_t count) : words_(words_of(storage)) {
         if (words_.size() == count) return;
@@ -60,14 +61,15 @@ public:
     FittedWords& operator=(const FittedWords&) = delete;
     [[nodiscard]] std::span<const std::uint64_t> words() const noexcept { return words_; }
 
-private:
+  private:
     InlineStorage<64> zeros_;
     std::span<const std::uint64_t> words_;
 };
 
 }  // namespace
 
-DescriptorBuilder::DescriptorBuilder(std::uint8_t element_type, std::uint8_t layout, std::span<const std::uint64_t> shape)
+DescriptorBuilder::DescriptorBuilder(std::uint8_t element_type, std::uint8_t layout,
+                                     std::span<const std::uint64_t> shape)
     : element_type_(element_type), layout_(layout) {
     assign(shape_, shape);
 }
@@ -109,12 +111,14 @@ Result<Descriptor> DescriptorBuilder::build(PrivateTags private_tags) const {
         // Refused by its rank, which comes before the shape.
         std::byte header[fixed_header_size];
         WireWriter writer(header);
-        write_header({.element_type = element_type_, .layout_tag = layout_, .length = fixed_header_size, .flags = flags_},
-                     static_cast<std::uint32_t>(std::min<std::size_t>(shape.size(), ~std::uint32_t{0})), writer);
+        write_header(
+            {.element_type = element_type_, .layout_tag = layout_, .length = fixed_header_size, .flags = flags_},
+            static_cast<std::uint32_t>(std::min<std::size_t>(shape.size(), ~std::uint32_t{0})), writer);
         return decode(header, options);
     }
     const std::size_t rank = shape.size();
-    const std::span buffers(reinterpret_cast<const BufferHandle*>(buffers_.data()), buffers_.size() / sizeof(BufferHandle));
+    const std::span buffers(reinterpret_cast<const BufferHandle*>(buffers_.data()),
+                            buffers_.size() / sizeof(BufferHandle));
     const Layout* layout = find_layout(layout_);
     const bool strided = layout_ == layout_tag::strided;
 
@@ -127,7 +131,8 @@ Result<Descriptor> DescriptorBuilder::build(PrivateTags private_tags) const {
         mismatch.note_strides_of(*layout, fields_at);
     }
     const FittedWords fields(layout_words_, field_words);
-    const std::size_t sections_at = fields_at + field_words * word_size + 1 + buffers.size() * BufferHandle::encoded_size;
+    const std::size_t sections_at =
+        fields_at + field_words * word_size + 1 + buffers.size() * BufferHandle::encoded_size;
     const bool shard = (flags_ & descriptor_flag::shard) != 0;
     const std::size_t shard_words = shard ? rank : 0;
     if (shard) {

@@ -15,7 +15,7 @@ namespace hurray {
 ///
 /// Thread rule: one thread at a time.
 class DescriptorBuilder {
-public:
+  public:
     /// @param element_type type tag
     /// @param layout layout tag
     /// @param shape sizes; dynamic_dimension for one that is not known
@@ -26,7 +26,8 @@ public:
     /// The strides of the strided layout, in elements, one a dimension.
     DescriptorBuilder& set_strides(std::span<const std::int64_t> strides);
     /// Makes the tensor a part of a larger one: its shape, and where the part starts, one value a dimension each.
-    DescriptorBuilder& set_shard(std::span<const std::uint64_t> parent_shape, std::span<const std::uint64_t> shard_offset);
+    DescriptorBuilder& set_shard(std::span<const std::uint64_t> parent_shape,
+                                 std::span<const std::uint64_t> shard_offset);
     /// Appends an entry to the buffer table.
     /// @errors invalid_layout: the table has 255 entries already
     Result<void> add_buffer(const BufferHandle& handle);
@@ -35,7 +36,7 @@ public:
     /// @errors as decode; offsets are those of the encoded form
     [[nodiscard]] Result<Descriptor> build(PrivateTags private_tags = PrivateTags::refuse) const;
 
-private:
+  private:
     using Words = InlineStorage<64>;
 
     std::uint64_t byte_offset_ = 0;

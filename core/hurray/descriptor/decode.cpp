@@ -26,12 +26,14 @@ constexpr std::uint32_t rank_at = 16;
 
 constexpr char magic[] = {'H', 'R', 'R', 'Y'};
 
-bool has_magic(const std::byte* bytes) noexcept { return std::memcmp(bytes, magic, sizeof magic) == 0; }
+bool has_magic(const std::byte* bytes) noexcept {
+    return std::memcmp(bytes, magic, sizeof magic) == 0;
+}
 
 [[gnu::cold, gnu::noinline]] std::unexpected<Error> magic_fault(const std::byte* bytes) {
     const auto at = [&](std::size_t i) { return static_cast<unsigned>(bytes[i]); };
-    return fail(Status::invalid_magic, 0, "magic: expected 48 52 52 59 (HRRY), got %02X %02X %02X %02X", at(0), at(1), at(2),
-                at(3));
+    return fail(Status::invalid_magic, 0, "magic: expected 48 52 52 59 (HRRY), got %02X %02X %02X %02X", at(0), at(1),
+                at(2), at(3));
 }
 
 [[gnu::cold, gnu::noinline]] std::unexpected<Error> version_fault(unsigned version) {
@@ -40,16 +42,18 @@ bool has_magic(const std::byte* bytes) noexcept { return std::memcmp(bytes, magi
 
 [[gnu::cold, gnu::noinline]] std::unexpected<Error> length_fault(std::uint32_t length, const DecodeOptions& options) {
     if (length < fixed_header_size) {
-        return fail(Status::invalid_layout, length_at, "descriptor_length: expected at least %u, got %u", fixed_header_size,
-                    length);
+        return fail(Status::invalid_layout, length_at, "descriptor_length: expected at least %u, got %u",
+                    fixed_header_size, length);
     }
-    return fail(Status::limit_exceeded, length_at, "descriptor_length: expected at most %u bytes (the reader's limit), got %u",
-                options.max_length, length);
+    return fail(Status::limit_exceeded, length_at,
+                "descriptor_length: expected at most %u bytes (the reader's limit), got %u", options.max_length,
+                length);
 }
 
 // Whether there is a fixed header with the right magic and version and a length within its limits.
 bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options) noexcept {
-    if (bytes.size() < fixed_header_size || !has_magic(bytes.data()) || bytes[version_major_at] != std::byte{1}) return false;
+    if (bytes.size() < fixed_header_size || !has_magic(bytes.data()) || bytes[version_major_at] != std::byte{1})
+        return false;
     const std::uint32_t length = load_le<std::uint32_t>(&bytes[length_at]);
     return length >= fixed_header_size && length <= options.max_length;
 }
@@ -60,8 +64,9 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
                                                                        const DecodeOptions& options) {
     const std::size_t size = bytes.size();
     const auto truncated = [&](const char* field, std::uint32_t offset) {
-        return fail(Status::invalid_layout, offset, "%s: truncated, expected a fixed header of %u bytes, the input has %zu",
-                    field, fixed_header_size, size);
+        return fail(Status::invalid_layout, offset,
+                    "%s: truncated, expected a fixed header of %u bytes, the input has %zu", field, fixed_header_size,
+                    size);
     };
     if (size < sizeof magic) return truncated("magic", 0);
     if (!has_magic(bytes.data())) return magic_fault(bytes.data());
@@ -71,7 +76,8 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
     if (size < flags_at) return truncated("descriptor_length", length_at);
     const std::uint32_t length = load_le<std::uint32_t>(&bytes[length_at]);
     if (length < fixed_header_size || length > options.max_length) return length_fault(length, options);
-    return fail(Status::invalid_layout, length_at, "descriptor_length: the input ends after %zu of %u bytes", size, length);
+    return fail(Status::invalid_layout, length_at, "descriptor_length: the input ends after %zu of %u bytes", size,
+                length);
 }
 
 [[gnu::cold, gnu::noinline]] std::unexpected<Error> flags_fault(std::uint32_t flags) {
@@ -81,8 +87,9 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
     }
     for (const Section& section : section_table) {
         if ((flags & section.flag) != 0 && section.codec == nullptr) {
-            return fail(Status::unsupported, flags_at, "flags: the %s section (flag %02X) is not supported by this version",
-                        section.name, section.flag);
+            return fail(Status::unsupported, flags_at,
+                        "flags: the %s section (flag %02X) is not supported by this version", section.name,
+                        section.flag);
         }
     }
     return fail(Status::internal, flags_at, "flags: %08X were refused for no reason", flags);
@@ -98,7 +105,8 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
 
 [[gnu::cold, gnu::noinline]] std::unexpected<Error> layout_fault(unsigned tag, const Layout* layout) {
     if (layout == nullptr) {
-        return fail(Status::invalid_layout, layout_tag_at, "layout_tag: expected the tag of a known layout, got %02X", tag);
+        return fail(Status::invalid_layout, layout_tag_at, "layout_tag: expected the tag of a known layout, got %02X",
+                    tag);
     }
     return fail(Status::unsupported, layout_tag_at, "layout_tag: layout %s (%02X) is not supported by this version",
                 layout->name, tag);
@@ -118,7 +126,8 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
 }
 
 // A shape that ends early: a dynamic dimension of a shard is at fault before the end is.
-[[gnu::cold, gnu::noinline]] std::unexpected<Error> short_shape_fault(const WireReader& in, std::uint32_t rank, bool shard) {
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> short_shape_fault(const WireReader& in, std::uint32_t rank,
+                                                                      bool shard) {
     const std::uint32_t present = in.has(8 * rank) ? rank : in.remaining() / 8;
     for (std::uint32_t k = 0; shard && k < present; ++k) {
         if (load_le<std::uint64_t>(in.here() + 8 * k) == dynamic_dimension) return dynamic_shard_fault(k);
@@ -148,8 +157,8 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
         const auto product = checked_mul(count, shape[k]);
         if (!product) {
             return fail(Status::invalid_layout, fixed_header_size + 8 * k,
-                        "shape[%u]: expected fewer than 2^64 elements in all, got %llu times %llu", k, static_cast<ull>(count),
-                        static_cast<ull>(shape[k]));
+                        "shape[%u]: expected fewer than 2^64 elements in all, got %llu times %llu", k,
+                        static_cast<ull>(count), static_cast<ull>(shape[k]));
         }
         count = *product;
     }
@@ -159,7 +168,8 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
 
 Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t rank) {
     const bool shard = (out.descriptor().flags() & descriptor_flag::shard) != 0;
-    if (!in.has(8 * rank + 8)) [[unlikely]] return short_shape_fault(in, rank, shard);
+    if (!in.has(8 * rank + 8)) [[unlikely]]
+        return short_shape_fault(in, rank, shard);
     std::uint64_t* shape = out.claim_words(rank);
     const std::byte* from = in.here();
     std::uint64_t count = 1;
@@ -172,7 +182,8 @@ Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t 
     }
     out.set_byte_offset(load_le<std::uint64_t>(from + 8 * rank));
     in.skip(8 * rank + 8);
-    if (unusual) [[unlikely]] return settle_unusual_shape(out, shard);
+    if (unusual) [[unlikely]]
+        return settle_unusual_shape(out, shard);
     out.set_element_count(count, false);
     return {};
 }
@@ -196,7 +207,8 @@ struct Reading {
     PrivateTags private_tags;
 
     // For the checks of the layout, once the buffer count is read.
-    [[nodiscard]] LayoutContext layout_context(std::uint32_t buffer_count_at, std::uint8_t buffer_count) const noexcept {
+    [[nodiscard]] LayoutContext layout_context(std::uint32_t buffer_count_at,
+                                               std::uint8_t buffer_count) const noexcept {
         const std::uint32_t shape_end = fixed_header_size + 8 * header.rank;
         return {.descriptor = out.descriptor(),
                 .type = *header.type,
@@ -221,13 +233,14 @@ struct Reading {
     if (in.has(8)) {
         const std::uint64_t byte_size = load_le<std::uint64_t>(in.here());
         const auto index = static_cast<std::uint32_t>(query.index);
-        if (auto checked = reading.header.layout->codec->check_buffer_size(context, index, byte_size); !checked) return checked;
+        if (auto checked = reading.header.layout->codec->check_buffer_size(context, index, byte_size); !checked)
+            return checked;
     }
     return find_handle_fault(in.here(), in.remaining(), query);
 }
 
-// Reads the table of a row-major or column-major tensor when nothing at all is wrong or unusual about it. Otherwise reads
-// nothing: read_any_buffer_table decides then.
+// Reads the table of a row-major or column-major tensor when nothing at all is wrong or unusual about it. Otherwise
+// reads nothing: read_any_buffer_table decides then.
 bool read_plain_buffer_table(WireReader& in, DescriptorAssembler& out, const Header& header) noexcept {
     constexpr std::uint32_t size = 1 + BufferHandle::encoded_size;
     if (header.layout->codec != &contiguous_codec || !in.has(size)) return false;
@@ -247,21 +260,26 @@ Result<void> read_any_buffer_table(const Reading& reading) {
     const LayoutCodec& codec = *reading.header.layout->codec;
 
     const std::uint32_t count_at = in.offset();
-    if (!in.has(1)) [[unlikely]] return truncated_field("buffer_count", count_at, 1, 0);
+    if (!in.has(1)) [[unlikely]]
+        return truncated_field("buffer_count", count_at, 1, 0);
     const std::uint8_t count = in.u8();
     if (count != 0 && in.has(8)) {
         const std::uint64_t byte_size = load_le<std::uint64_t>(in.here());
-        if (reading.out.descriptor().byte_offset() > byte_size) [[unlikely]] return byte_offset_fault(reading, byte_size);
+        if (reading.out.descriptor().byte_offset() > byte_size) [[unlikely]]
+            return byte_offset_fault(reading, byte_size);
     }
     const LayoutContext context = reading.layout_context(count_at, count);
-    if (auto checked = codec.check_fields(context); !checked) [[unlikely]] return checked;
+    if (auto checked = codec.check_fields(context); !checked) [[unlikely]]
+        return checked;
     const BufferHandle* first = nullptr;
     for (std::uint32_t i = 0; i < count; ++i) {
         const std::byte* bytes = in.here();
         const HandleFaultQuery query{in.offset(), static_cast<int>(i), reading.private_tags, first};
-        if (!in.has(BufferHandle::encoded_size)) [[unlikely]] return short_handle_fault(reading, context, query);
+        if (!in.has(BufferHandle::encoded_size)) [[unlikely]]
+            return short_handle_fault(reading, context, query);
         const BufferHandle handle = load_buffer_handle(bytes);
-        if (auto checked = codec.check_buffer_size(context, i, handle.byte_size); !checked) [[unlikely]] return checked;
+        if (auto checked = codec.check_buffer_size(context, i, handle.byte_size); !checked) [[unlikely]]
+            return checked;
         if (!is_plain_handle(handle, bytes[15], first)) [[unlikely]] {
             if (auto checked = find_handle_fault(bytes, BufferHandle::encoded_size, query); !checked) return checked;
         }
@@ -279,7 +297,8 @@ Result<void> read_sections(WireReader& in, DescriptorAssembler& out) {
         if ((to_come & section.flag) == 0) continue;
         to_come &= ~section.flag;
         const std::size_t used = out.used();
-        if (auto decoded = section.codec->decode(in, out); !decoded) [[unlikely]] return decoded;
+        if (auto decoded = section.codec->decode(in, out); !decoded) [[unlikely]]
+            return decoded;
         out.end_section(row, used);
     }
     return {};
@@ -297,23 +316,28 @@ Result<void> read_sections(WireReader& in, DescriptorAssembler& out) {
 }
 
 // All that follows the fixed header.
-Result<void> read_body(const std::byte* bytes, const Header& header, const DecodeOptions& options, Descriptor& descriptor) {
+Result<void> read_body(const std::byte* bytes, const Header& header, const DecodeOptions& options,
+                       Descriptor& descriptor) {
     // The words of most fields are as wide as the fields, so that this is all the memory needed: byte_offset, which a
     // descriptor has before anything is claimed, does not lie in it.
     constexpr std::uint32_t least_length = fixed_header_size + 8;
     DescriptorAssembler out(descriptor, header.length < least_length ? 0 : header.length - least_length);
     out.set_header(header.version_minor, header.length, header.flags, header.type->tag, header.layout_tag, header.rank);
     WireReader in(bytes, header.length, fixed_header_size);
-    if (auto read = read_shape(in, out, header.rank); !read) [[unlikely]] return read;
+    if (auto read = read_shape(in, out, header.rank); !read) [[unlikely]]
+        return read;
     if (header.layout->codec->decode != nullptr) {
-        if (auto read = header.layout->codec->decode(in, out); !read) [[unlikely]] return read;
+        if (auto read = header.layout->codec->decode(in, out); !read) [[unlikely]]
+            return read;
         out.end_layout();
     }
     if (!read_plain_buffer_table(in, out, header)) {
-        if (auto read = read_any_buffer_table({in, out, header, options.private_tags}); !read) [[unlikely]] return read;
+        if (auto read = read_any_buffer_table({in, out, header, options.private_tags}); !read) [[unlikely]]
+            return read;
     }
     if (header.flags != 0) {
-        if (auto read = read_sections(in, out); !read) [[unlikely]] return read;
+        if (auto read = read_sections(in, out); !read) [[unlikely]]
+            return read;
     }
     if (in.remaining() != 0) [[unlikely]] {
         if (auto read = read_trailing(in, out); !read) return read;
@@ -325,32 +349,40 @@ Result<void> read_body(const std::byte* bytes, const Header& header, const Decod
 // Apart from decode so that the descriptor is made where the caller wants it.
 Result<Descriptor> decode_body(const std::byte* bytes, const Header& header, const DecodeOptions& options) {
     Result<Descriptor> result = DescriptorAssembler::empty();
-    if (auto read = read_body(bytes, header, options, *result); !read) [[unlikely]] result = std::unexpected(read.error());
+    if (auto read = read_body(bytes, header, options, *result); !read) [[unlikely]]
+        result = std::unexpected(read.error());
     return result;
 }
 
 }  // namespace
 
 Result<std::uint32_t> peek_length(std::span<const std::byte> bytes, const DecodeOptions& options) {
-    if (!starts_well(bytes, options)) [[unlikely]] return header_start_fault(bytes, options);
+    if (!starts_well(bytes, options)) [[unlikely]]
+        return header_start_fault(bytes, options);
     return load_le<std::uint32_t>(&bytes[length_at]);
 }
 
 Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
-    if (!starts_well(bytes, options)) [[unlikely]] return header_start_fault(bytes, options);
+    if (!starts_well(bytes, options)) [[unlikely]]
+        return header_start_fault(bytes, options);
     const std::uint32_t length = load_le<std::uint32_t>(&bytes[length_at]);
-    if (length > bytes.size()) [[unlikely]] return header_start_fault(bytes, options);
+    if (length > bytes.size()) [[unlikely]]
+        return header_start_fault(bytes, options);
 
     const std::uint32_t flags = load_le<std::uint32_t>(&bytes[flags_at]);
-    if (flags != 0 && (flags & ~supported_section_flags) != 0) [[unlikely]] return flags_fault(flags);
+    if (flags != 0 && (flags & ~supported_section_flags) != 0) [[unlikely]]
+        return flags_fault(flags);
     const auto type_tag = static_cast<std::uint8_t>(bytes[type_tag_at]);
     const ElementTypeInfo* type = find_element_type(type_tag);
-    if (type == nullptr) [[unlikely]] return type_fault(type_tag);
+    if (type == nullptr) [[unlikely]]
+        return type_fault(type_tag);
     const auto layout_tag = static_cast<std::uint8_t>(bytes[layout_tag_at]);
     const Layout* layout = find_layout(layout_tag);
-    if (layout == nullptr || layout->codec == nullptr) [[unlikely]] return layout_fault(layout_tag, layout);
+    if (layout == nullptr || layout->codec == nullptr) [[unlikely]]
+        return layout_fault(layout_tag, layout);
     const std::uint32_t rank = load_le<std::uint32_t>(&bytes[rank_at]);
-    if (rank < layout->min_rank || rank > layout->max_rank) [[unlikely]] return rank_fault(rank, *layout);
+    if (rank < layout->min_rank || rank > layout->max_rank) [[unlikely]]
+        return rank_fault(rank, *layout);
 
     return decode_body(bytes.data(),
                        {.length = length,

@@ -17,7 +17,8 @@ Result<std::uint64_t> Descriptor::element_count() const {
     if (!dynamic_) return element_count_;
     std::uint32_t k = 0;
     while (shape()[k] != dynamic_dimension) ++k;
-    return fail(Status::invalid_layout, fixed_header_size + 8 * k, "shape[%u]: expected a known size, got a dynamic one", k);
+    return fail(Status::invalid_layout, fixed_header_size + 8 * k,
+                "shape[%u]: expected a known size, got a dynamic one", k);
 }
 
 }  // namespace hurray

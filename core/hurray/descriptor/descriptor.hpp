@@ -38,7 +38,7 @@ inline constexpr std::size_t section_count = 5;
 class Descriptor {
     struct MadeByDecoder {};
 
-public:
+  public:
     /// Only the decoder, which fills it, can name the argument.
     explicit Descriptor(MadeByDecoder) noexcept {}
 
@@ -74,7 +74,8 @@ public:
     }
     /// Where in the parent this tensor starts; empty without a shard section.
     [[nodiscard]] std::span<const std::uint64_t> shard_offset() const noexcept {
-        return has_shard() ? section_words(descriptor_flag::shard).subspan(rank_, rank_) : std::span<const std::uint64_t>{};
+        return has_shard() ? section_words(descriptor_flag::shard).subspan(rank_, rank_)
+                           : std::span<const std::uint64_t>{};
     }
     /// The fields of the section of a flag as 64-bit words, in the order and meaning that the section's own file gives
     /// them; empty when the section is absent.
@@ -96,7 +97,7 @@ public:
     /// @errors invalid_layout: a dimension is dynamic; the offset is that of the first such
     [[nodiscard]] Result<std::uint64_t> element_count() const;
 
-private:
+  private:
     friend class DescriptorAssembler;
 
     [[nodiscard]] std::span<const std::uint64_t> words(std::size_t first, std::size_t count) const noexcept {

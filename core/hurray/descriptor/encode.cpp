@@ -35,7 +35,8 @@ void write_up_to_sections(const WireParts& parts, WireWriter& out) noexcept {
 Result<std::size_t> encode(const Descriptor& descriptor, std::span<std::byte> out) {
     const std::uint32_t length = descriptor.encoded_length();
     if (out.size() < length) [[unlikely]] {
-        return fail(Status::buffer_too_small, Error::no_offset, "out: expected room for %u bytes, got %zu", length, out.size());
+        return fail(Status::buffer_too_small, Error::no_offset, "out: expected room for %u bytes, got %zu", length,
+                    out.size());
     }
     WireWriter writer(out.data());
     write_up_to_sections({.version_minor = descriptor.version_minor(),

@@ -51,7 +51,9 @@ inline constexpr std::array<std::uint8_t, 9> memory_classes_of_device = {
 inline constexpr std::uint32_t least_alignment = 64;
 
 /// As std::has_single_bit, which for processors without a population count calls a function of the compiler's library.
-constexpr bool is_power_of_two(std::uint32_t value) noexcept { return value != 0 && (value & (value - 1)) == 0; }
+constexpr bool is_power_of_two(std::uint32_t value) noexcept {
+    return value != 0 && (value & (value - 1)) == 0;
+}
 
 /// Whether a handle breaks no rule and has no private tag; find_handle_fault decides about the others.
 /// @param first buffer 0, with whose device and memory class those of the others must agree; null for itself

@@ -7,7 +7,9 @@ namespace {
 
 // The codec's address and whether there is one, apart: with -fsanitize=undefined GCC does not take a comparison of an
 // address with null for a constant.
-constexpr Section known(std::uint32_t flag, const char* name) { return {flag, name, nullptr, 0}; }
+constexpr Section known(std::uint32_t flag, const char* name) {
+    return {flag, name, nullptr, 0};
+}
 constexpr Section built(std::uint32_t flag, const char* name, const SectionCodec* codec) {
     return {flag, name, codec, flag};
 }

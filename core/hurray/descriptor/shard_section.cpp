@@ -14,12 +14,13 @@ Result<void> check_parent(std::span<const std::uint64_t> shape, const WireReader
     for (std::uint32_t k = 0; k < present; ++k) {
         const std::uint64_t size = load_le<std::uint64_t>(in.here() + 8 * k);
         if (size == dynamic_dimension) [[unlikely]] {
-            return fail(Status::invalid_layout, in.offset() + 8 * k, "parent_shape[%u]: expected a known size, got a dynamic one",
-                        k);
+            return fail(Status::invalid_layout, in.offset() + 8 * k,
+                        "parent_shape[%u]: expected a known size, got a dynamic one", k);
         }
         if (size < shape[k]) [[unlikely]] {
-            return fail(Status::invalid_layout, in.offset() + 8 * k, "parent_shape[%u]: expected at least shape[%u] = %llu, got %llu",
-                        k, k, static_cast<ull>(shape[k]), static_cast<ull>(size));
+            return fail(Status::invalid_layout, in.offset() + 8 * k,
+                        "parent_shape[%u]: expected at least shape[%u] = %llu, got %llu", k, k,
+                        static_cast<ull>(shape[k]), static_cast<ull>(size));
         }
     }
     return {};
@@ -56,7 +57,8 @@ Result<void> check_offset(std::span<const std::uint64_t> shape, const std::byte*
 Result<void> decode_section(WireReader& in, DescriptorAssembler& out) {
     const auto shape = out.descriptor().shape();
     const auto rank = static_cast<std::uint32_t>(shape.size());
-    if (!in.has(16 * rank)) [[unlikely]] return section_fault(shape, in);
+    if (!in.has(16 * rank)) [[unlikely]]
+        return section_fault(shape, in);
     std::uint64_t* words = out.claim_words(2 * std::size_t{rank});
     const std::byte* parent = in.here();
     const std::byte* offset = parent + 8 * rank;
@@ -68,12 +70,15 @@ Result<void> decode_section(WireReader& in, DescriptorAssembler& out) {
         words[k] = whole;
         words[rank + k] = start;
     }
-    if (!right) [[unlikely]] return section_fault(shape, in);
+    if (!right) [[unlikely]]
+        return section_fault(shape, in);
     in.skip(16 * rank);
     return {};
 }
 
-void encode_section(std::uint32_t, std::span<const std::uint64_t> words, WireWriter& out) { out.u64s(words); }
+void encode_section(std::uint32_t, std::span<const std::uint64_t> words, WireWriter& out) {
+    out.u64s(words);
+}
 
 }  // namespace
 

@@ -12,7 +12,7 @@ namespace hurray {
 
 /// A position in the bytes of a descriptor. Ask has() once for a run of fields, then read them.
 class WireReader {
-public:
+  public:
     WireReader(const std::byte* bytes, std::uint32_t length, std::uint32_t at) noexcept
         : bytes_(bytes), at_(at), end_(length) {}
 
@@ -28,7 +28,7 @@ public:
     [[nodiscard]] std::uint32_t u32() noexcept { return read<std::uint32_t>(); }
     [[nodiscard]] std::uint64_t u64() noexcept { return read<std::uint64_t>(); }
 
-private:
+  private:
     template <typename T>
     T read() noexcept {
         const T value = load_le<T>(bytes_ + at_);

@@ -13,7 +13,7 @@ namespace hurray {
 
 /// A position in memory that has room for all that will be written: who makes one checks that once.
 class WireWriter {
-public:
+  public:
     explicit WireWriter(std::byte* to) noexcept : to_(to) {}
 
     void u8(std::uint8_t value) noexcept { write(value); }
@@ -34,7 +34,7 @@ public:
     [[nodiscard]] std::byte* here() const noexcept { return to_; }
     void skip(std::size_t count) noexcept { to_ += count; }
 
-private:
+  private:
     template <typename T>
     void write(T value) noexcept {
         store_le(to_, value);

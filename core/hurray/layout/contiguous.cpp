@@ -20,8 +20,8 @@ Result<void> check_buffer_size(const LayoutContext& context, std::uint32_t index
 
 Result<void> check_single_buffer(const LayoutContext& context) {
     if (context.buffer_count != 1) [[unlikely]] {
-        return fail(Status::invalid_layout, context.buffer_count_at, "buffer_count: expected 1 for a dense layout, got %u",
-                    context.buffer_count);
+        return fail(Status::invalid_layout, context.buffer_count_at,
+                    "buffer_count: expected 1 for a dense layout, got %u", context.buffer_count);
     }
     return {};
 }

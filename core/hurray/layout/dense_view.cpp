@@ -22,7 +22,8 @@ bool is_affine(const Descriptor& descriptor) noexcept {
 Result<std::uint64_t> affine_element_count(const Descriptor& descriptor) {
     if (!is_affine(descriptor)) {
         const Layout* layout = find_layout(descriptor.layout());
-        return fail(Status::unsupported, Error::no_offset, "layout: %s has no dense view, expected row_major, col_major or strided",
+        return fail(Status::unsupported, Error::no_offset,
+                    "layout: %s has no dense view, expected row_major, col_major or strided",
                     layout == nullptr ? "unknown" : layout->name);
     }
     return descriptor.element_count();
@@ -43,7 +44,8 @@ Extent extent_of(const Descriptor& descriptor, std::uint64_t count) noexcept {
     return {below, below + *packed_size(type, reach.above + 1)};
 }
 
-// Whether stepping through the elements in row-major order is stepping through memory: dimensions of size 1 do not count.
+// Whether stepping through the elements in row-major order is stepping through memory: dimensions of size 1 do not
+// count.
 bool is_contiguous(const Descriptor& descriptor, std::uint64_t count) noexcept {
     const auto shape = descriptor.shape();
     if (count == 0 || descriptor.layout() == layout_tag::row_major) return true;
@@ -64,7 +66,7 @@ bool is_contiguous(const Descriptor& descriptor, std::uint64_t count) noexcept {
 
 // Strides of a tensor without gaps, for the dimensions in the order in which they are stepped through.
 class ImpliedStrides {
-public:
+  public:
     explicit ImpliedStrides(std::uint64_t count) : empty_(count == 0) {}
 
     Result<std::int64_t> next(std::uint64_t size, std::size_t k) {
@@ -81,7 +83,7 @@ public:
         return static_cast<std::int64_t>(stride);
     }
 
-private:
+  private:
     std::uint64_t stride_ = 1;
     bool fits_ = true;
     bool empty_;
@@ -89,7 +91,9 @@ private:
 
 }  // namespace
 
-bool has_dense_view(const Descriptor& descriptor) noexcept { return is_affine(descriptor) && !descriptor.is_dynamic(); }
+bool has_dense_view(const Descriptor& descriptor) noexcept {
+    return is_affine(descriptor) && !descriptor.is_dynamic();
+}
 
 Result<DenseView> dense_view(const Descriptor& descriptor) {
     const auto count = affine_element_count(descriptor);
@@ -97,8 +101,8 @@ Result<DenseView> dense_view(const Descriptor& descriptor) {
     const auto shape = descriptor.shape();
     for (std::size_t k = 0; k < shape.size(); ++k) {
         if (shape[k] > largest_signed) {
-            return fail(Status::limit_exceeded, fixed_header_size + 8 * k, "shape[%zu]: expected at most 2^63-1, got %llu", k,
-                        static_cast<ull>(shape[k]));
+            return fail(Status::limit_exceeded, fixed_header_size + 8 * k,
+                        "shape[%zu]: expected at most 2^63-1, got %llu", k, static_cast<ull>(shape[k]));
         }
     }
     const Extent extent = extent_of(descriptor, *count);
@@ -114,8 +118,8 @@ Result<void> dense_strides(const Descriptor& descriptor, std::span<std::int64_t>
     if (!count) return std::unexpected(count.error());
     const auto shape = descriptor.shape();
     if (out.size() != shape.size()) {
-        return fail(Status::invalid_argument, Error::no_offset, "out: expected room for %zu strides, got %zu", shape.size(),
-                    out.size());
+        return fail(Status::invalid_argument, Error::no_offset, "out: expected room for %zu strides, got %zu",
+                    shape.size(), out.size());
     }
     if (descriptor.layout() == layout_tag::strided) {
         for (std::size_t k = 0; k < shape.size(); ++k) out[k] = descriptor.strides()[k];

@@ -35,7 +35,7 @@ struct Walk {
         }
     }
 
-private:
+  private:
     [[nodiscard]] bool joins(std::uint64_t size, std::int64_t stride) const {
         std::int64_t expected = 0;
         if (__builtin_mul_overflow(stride, static_cast<std::int64_t>(size), &expected)) return false;
@@ -133,7 +133,8 @@ void copy_packed(const ElementTypeInfo& type, std::uint64_t count, const std::by
 
 }  // namespace
 
-Result<void> gather_row_major(const Descriptor& descriptor, std::span<const std::byte> buffer, std::span<std::byte> out) {
+Result<void> gather_row_major(const Descriptor& descriptor, std::span<const std::byte> buffer,
+                              std::span<std::byte> out) {
     const auto view = dense_view(descriptor);
     if (!view) return std::unexpected(view.error());
     const ElementTypeInfo& type = *find_element_type(descriptor.element_type());
@@ -157,11 +158,21 @@ Result<void> gather_row_major(const Descriptor& descriptor, std::span<const std:
     if (auto filled = dense_strides(descriptor, std::span(strides).first(descriptor.rank())); !filled) return filled;
     const Walk walk(descriptor.shape(), strides);
     switch (type.bits) {
-        case 8: gather_bytes<1>(walk, origin, out.data()); break;
-        case 16: gather_bytes<2>(walk, origin, out.data()); break;
-        case 32: gather_bytes<4>(walk, origin, out.data()); break;
-        case 64: gather_bytes<8>(walk, origin, out.data()); break;
-        case 128: gather_bytes<16>(walk, origin, out.data()); break;
+        case 8:
+            gather_bytes<1>(walk, origin, out.data());
+            break;
+        case 16:
+            gather_bytes<2>(walk, origin, out.data());
+            break;
+        case 32:
+            gather_bytes<4>(walk, origin, out.data());
+            break;
+        case 64:
+            gather_bytes<8>(walk, origin, out.data());
+            break;
+        case 128:
+            gather_bytes<16>(walk, origin, out.data());
+            break;
         default:
             // The last group of a 6-bit type is three bytes even where fewer have elements.
             std::fill_n(out.end() - type.group_bytes, type.group_bytes, std::byte{0});
@@ -174,14 +185,15 @@ Result<void> gather_row_major(const Descriptor& descriptor, std::span<const std:
 Result<Tensor> copy_row_major(const Tensor& tensor, std::uint32_t alignment) {
     if (alignment == 0) alignment = minimum_alignment;
     if (!std::has_single_bit(alignment) || alignment < minimum_alignment) {
-        return fail(Status::invalid_argument, Error::no_offset, "alignment: expected a power of two of at least %u, got %u",
-                    minimum_alignment, alignment);
+        return fail(Status::invalid_argument, Error::no_offset,
+                    "alignment: expected a power of two of at least %u, got %u", minimum_alignment, alignment);
     }
     const Descriptor& source = tensor.descriptor;
     const auto view = dense_view(source);
     if (!view) return std::unexpected(view.error());
     if ((source.flags() & ~descriptor_flag::shard) != 0) {
-        return fail(Status::unsupported, Error::no_offset, "flags: expected no section but shard, got %08X", source.flags());
+        return fail(Status::unsupported, Error::no_offset, "flags: expected no section but shard, got %08X",
+                    source.flags());
     }
     if (tensor.buffers.empty()) {
         return fail(Status::invalid_argument, Error::no_offset, "buffers: expected the descriptor's 1, got none");

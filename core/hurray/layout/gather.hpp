@@ -16,7 +16,8 @@ namespace hurray {
 /// @param buffer the bytes of its buffer 0, in host memory
 /// @param out exactly packed_byte_size bytes; does not overlap `buffer`
 /// @errors as dense_view; invalid_argument: wrong size of `buffer` or `out`
-Result<void> gather_row_major(const Descriptor& descriptor, std::span<const std::byte> buffer, std::span<std::byte> out);
+Result<void> gather_row_major(const Descriptor& descriptor, std::span<const std::byte> buffer,
+                              std::span<std::byte> out);
 
 /// Copies a dense tensor into new host memory: row-major, byte_offset 0, no prefix. A shard stays a shard.
 /// @param alignment of the new memory, a power of two of at least 64; 0 means 64

@@ -60,6 +60,8 @@ struct Layout {
 extern const std::array<const Layout*, 256> layout_of_tag;
 
 /// The row of a tag; null for tags that are invalid or reserved.
-inline const Layout* find_layout(std::uint8_t tag) noexcept { return layout_of_tag[tag]; }
+inline const Layout* find_layout(std::uint8_t tag) noexcept {
+    return layout_of_tag[tag];
+}
 
 }  // namespace hurray

@@ -14,13 +14,16 @@ std::uint32_t encoded_size(std::uint32_t, std::span<const std::uint64_t> words) 
 
 Result<void> decode_fields(WireReader& in, DescriptorAssembler& out) {
     const std::uint32_t rank = out.descriptor().rank();
-    if (!in.has(8 * rank)) [[unlikely]] return truncated_array("strides", 8, rank, in);
+    if (!in.has(8 * rank)) [[unlikely]]
+        return truncated_array("strides", 8, rank, in);
     out.add_wire_words(in.here(), rank);
     in.skip(8 * rank);
     return {};
 }
 
-void encode_fields(std::uint32_t, std::span<const std::uint64_t> words, WireWriter& out) { out.u64s(words); }
+void encode_fields(std::uint32_t, std::span<const std::uint64_t> words, WireWriter& out) {
+    out.u64s(words);
+}
 
 Result<void> check_fields(const LayoutContext& context) {
     const Descriptor& descriptor = context.descriptor;
@@ -28,10 +31,11 @@ Result<void> check_fields(const LayoutContext& context) {
         const StridedReach reach = strided_reach(descriptor.shape(), descriptor.strides());
         const auto needed = packed_size(context.type, reach.below);
         if (!reach.below_fits || !needed || *needed > descriptor.byte_offset()) [[unlikely]] {
-            return fail(Status::invalid_layout, context.byte_offset_at,
-                        "byte_offset: expected room before it for %s%llu elements of %s that negative strides reach, got %llu",
-                        reach.below_fits ? "" : "more than ", static_cast<ull>(reach.below), context.type.name,
-                        static_cast<ull>(descriptor.byte_offset()));
+            return fail(
+                Status::invalid_layout, context.byte_offset_at,
+                "byte_offset: expected room before it for %s%llu elements of %s that negative strides reach, got %llu",
+                reach.below_fits ? "" : "more than ", static_cast<ull>(reach.below), context.type.name,
+                static_cast<ull>(descriptor.byte_offset()));
         }
     }
     return check_single_buffer(context);

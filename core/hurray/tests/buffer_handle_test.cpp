@@ -18,7 +18,8 @@ using HandleBytes = std::array<std::byte, BufferHandle::encoded_size>;
 constexpr std::uint64_t base = 1000;
 
 // Independent of the library: the fields byte by byte.
-HandleBytes handle_bytes(std::uint64_t byte_size, std::uint32_t alignment, int device, int sync, int memory, int reserved) {
+HandleBytes handle_bytes(std::uint64_t byte_size, std::uint32_t alignment, int device, int sync, int memory,
+                         int reserved) {
     HandleBytes bytes{};
     for (int i = 0; i < 8; ++i) bytes[i] = static_cast<std::byte>(byte_size >> (8 * i) & 0xFF);
     for (int i = 0; i < 4; ++i) bytes[8 + i] = static_cast<std::byte>(alignment >> (8 * i) & 0xFF);
@@ -29,18 +30,22 @@ HandleBytes handle_bytes(std::uint64_t byte_size, std::uint32_t alignment, int d
     return bytes;
 }
 
-bool is_private(int tag) { return tag >= 0xF0 && tag <= 0xFE; }
+bool is_private(int tag) {
+    return tag >= 0xF0 && tag <= 0xFE;
+}
 
 // Rows CPU, CUDA, ROCm, Metal, Vulkan, WebGPU, Hexagon, Level Zero, OpenCL of the format's table.
 bool device_has_class(int device, int memory) {
-    static const std::array<std::string, 9> rows = {"yyy-", "yyyy", "yyyy", "yyy-", "yyyy", "y---", "yyy-", "yyyy", "yyy-"};
+    static const std::array<std::string, 9> rows = {"yyy-", "yyyy", "yyyy", "yyy-", "yyyy",
+                                                    "y---", "yyy-", "yyyy", "yyy-"};
     return rows.at(device)[memory] == 'y';
 }
 
 // What the format says about a handle, as code and offset; 0, 0 when it is right.
-std::pair<int, std::uint64_t> expected_fault(std::uint64_t byte_size, std::uint32_t alignment, int device, int sync, int memory,
-                                             int reserved, bool private_allowed) {
-    if (std::popcount(alignment) != 1 || (byte_size > 0 && alignment < 64)) return fault_of(Status::invalid_layout, base + 8);
+std::pair<int, std::uint64_t> expected_fault(std::uint64_t byte_size, std::uint32_t alignment, int device, int sync,
+                                             int memory, int reserved, bool private_allowed) {
+    if (std::popcount(alignment) != 1 || (byte_size > 0 && alignment < 64))
+        return fault_of(Status::invalid_layout, base + 8);
     if (device > 8 && !(is_private(device) && private_allowed)) return fault_of(Status::invalid_type, base + 12);
     if (sync > 2 || (device == 0 && sync != 0)) return fault_of(Status::invalid_sync_mode, base + 13);
     if (is_private(memory)) {
@@ -61,8 +66,8 @@ void expect_outcome(std::uint64_t byte_size, std::uint32_t alignment, int device
     ASSERT_EQ(fault(decoded), expected) << "size " << byte_size << " alignment " << alignment << " device " << device
                                         << " sync " << sync << " class " << memory << " reserved " << reserved;
     if (reserved == 0) {
-        const BufferHandle handle{byte_size, alignment, static_cast<std::uint8_t>(device), static_cast<std::uint8_t>(sync),
-                                  static_cast<std::uint8_t>(memory)};
+        const BufferHandle handle{byte_size, alignment, static_cast<std::uint8_t>(device),
+                                  static_cast<std::uint8_t>(sync), static_cast<std::uint8_t>(memory)};
         ASSERT_EQ(fault(check_buffer_handle(handle, base, private_tags)), expected);
     }
     if (!decoded) return;
@@ -132,7 +137,9 @@ TEST(BufferHandle, BytesBehindTheHandleAreNotReadOrWritten) {
 }
 
 TEST(BufferHandle, MessagesNameTheFieldAndTheExpectation) {
-    const auto message = [](const BufferHandle& handle) { return std::string(check_buffer_handle(handle, 0).error().message); };
+    const auto message = [](const BufferHandle& handle) {
+        return std::string(check_buffer_handle(handle, 0).error().message);
+    };
     EXPECT_EQ(message({.byte_size = 1, .alignment = 32}),
               "buffer handle: alignment: expected at least 64 for a buffer that is not empty (1 bytes), got 32");
     EXPECT_EQ(message({.device_tag = 0x09}), "buffer handle: device_tag: expected 00 to 08 or a private tag, got 09");

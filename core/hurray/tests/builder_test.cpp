@@ -34,11 +34,15 @@ TEST(Builder, StaysAsItIsAndMayBuildAgain) {
 }
 
 TEST(Builder, MakesTheChecksOfDecode) {
-    EXPECT_EQ(fault(test::build({.type = 0x00, .shape = {3}, .buffers = {bytes_64}})), fault_of(Status::invalid_type, 14));
-    EXPECT_EQ(fault(test::build({.layout = 0x0C, .shape = {3}, .buffers = {bytes_64}})), fault_of(Status::invalid_layout, 15));
-    EXPECT_EQ(fault(test::build({.layout = 0x07, .shape = {3, 3}, .buffers = {bytes_64}})), fault_of(Status::unsupported, 15));
+    EXPECT_EQ(fault(test::build({.type = 0x00, .shape = {3}, .buffers = {bytes_64}})),
+              fault_of(Status::invalid_type, 14));
+    EXPECT_EQ(fault(test::build({.layout = 0x0C, .shape = {3}, .buffers = {bytes_64}})),
+              fault_of(Status::invalid_layout, 15));
+    EXPECT_EQ(fault(test::build({.layout = 0x07, .shape = {3, 3}, .buffers = {bytes_64}})),
+              fault_of(Status::unsupported, 15));
     EXPECT_EQ(fault(test::build({.shape = {17}, .buffers = {bytes_64}})), fault_of(Status::invalid_layout, 37));
-    EXPECT_EQ(fault(test::build({.shape = {1}, .byte_offset = 65, .buffers = {bytes_64}})), fault_of(Status::invalid_layout, 28));
+    EXPECT_EQ(fault(test::build({.shape = {1}, .byte_offset = 65, .buffers = {bytes_64}})),
+              fault_of(Status::invalid_layout, 28));
     EXPECT_EQ(fault(test::build({.shape = {1}, .buffers = {{.byte_size = 64, .sync_mode = 1}}})),
               fault_of(Status::invalid_sync_mode, 50));
     EXPECT_EQ(fault(test::build({.shape = {2}, .buffers = {bytes_64}, .parent_shape = {{4}}, .shard_offset = {3}})),
@@ -47,16 +51,19 @@ TEST(Builder, MakesTheChecksOfDecode) {
 
 TEST(Builder, RanksAbove64AreRefusedWhateverTheyAre) {
     for (const std::size_t rank : {65, 1000, 100000}) {
-        EXPECT_EQ(fault(test::build({.type = test::uint8, .shape = std::vector<std::uint64_t>(rank, 1), .buffers = {bytes_64}})),
+        EXPECT_EQ(fault(test::build(
+                      {.type = test::uint8, .shape = std::vector<std::uint64_t>(rank, 1), .buffers = {bytes_64}})),
                   fault_of(Status::invalid_layout, 16));
-        EXPECT_EQ(fault(test::build({.type = 0xFF, .shape = std::vector<std::uint64_t>(rank, 1), .buffers = {bytes_64}})),
-                  fault_of(Status::invalid_type, 14));
+        EXPECT_EQ(
+            fault(test::build({.type = 0xFF, .shape = std::vector<std::uint64_t>(rank, 1), .buffers = {bytes_64}})),
+            fault_of(Status::invalid_type, 14));
     }
 }
 
 TEST(Builder, ScalarsHaveAShapeOfNothing) {
     EXPECT_EQ(test::build({.buffers = {bytes_64}}).value().rank(), 0U);
-    EXPECT_EQ(fault(test::build({.layout = layout_tag::strided, .buffers = {bytes_64}})), fault_of(Status::invalid_layout, 16));
+    EXPECT_EQ(fault(test::build({.layout = layout_tag::strided, .buffers = {bytes_64}})),
+              fault_of(Status::invalid_layout, 16));
 }
 
 TEST(Builder, StridesAreOneADimensionAndOfTheStridedLayoutOnly) {
@@ -81,7 +88,8 @@ TEST(Builder, StridesThatWereNotSetAreMissed) {
 }
 
 TEST(Builder, ShardFieldsHaveOneValueADimension) {
-    const auto with = [](std::vector<std::uint64_t> parent, std::vector<std::uint64_t> offset, std::uint64_t byte_offset = 0) {
+    const auto with = [](std::vector<std::uint64_t> parent, std::vector<std::uint64_t> offset,
+                         std::uint64_t byte_offset = 0) {
         return test::build({.shape = {2, 2},
                             .byte_offset = byte_offset,
                             .buffers = {bytes_64},

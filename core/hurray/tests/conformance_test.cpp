@@ -13,7 +13,7 @@ using nlohmann::json;
 using test::Bytes;
 
 class PublishedVectors : public testing::Test {
-protected:
+  protected:
     void SetUp() override {
         const auto shared = test::shared_folder();
         if (!shared) GTEST_SKIP() << "the shared data is not here (HURRAY_SHARED)";
@@ -46,7 +46,8 @@ TEST_F(PublishedVectors, DecodeToTheirManifestAndEncodeToTheSameBytes) {
         EXPECT_EQ(decoded->version_major(), expected.at("version_major")) << file;
         EXPECT_EQ(decoded->version_minor(), expected.at("version_minor")) << file;
         EXPECT_EQ(decoded->element_type(), expected.at("element_type_tag")) << file;
-        EXPECT_EQ(find_element_type(decoded->element_type())->name, expected.at("element_type").get<std::string>()) << file;
+        EXPECT_EQ(find_element_type(decoded->element_type())->name, expected.at("element_type").get<std::string>())
+            << file;
         EXPECT_EQ(json(decoded->shape()), expected.at("shape")) << file;
         EXPECT_EQ(decoded->byte_offset(), expected.at("byte_offset")) << file;
         EXPECT_EQ(decoded->layout(), expected.at("layout_tag")) << file;

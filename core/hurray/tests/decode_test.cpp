@@ -19,7 +19,9 @@ constexpr std::size_t shape_at = 20;
 constexpr std::size_t byte_offset_at = 36;
 constexpr std::size_t handle_at = 45;
 
-Bytes plain() { return test::encoded(test::build({.shape = {3, 4}, .buffers = {{.byte_size = 48}}}).value()); }
+Bytes plain() {
+    return test::encoded(test::build({.shape = {3, 4}, .buffers = {{.byte_size = 48}}}).value());
+}
 
 Bytes with_length(Bytes bytes, std::uint32_t length) {
     for (int i = 0; i < 4; ++i) bytes[length_at + i] = static_cast<std::byte>(length >> (8 * i) & 0xFF);
@@ -116,8 +118,10 @@ TEST(Decode, TheLengthLimitIsTheCallersAndInclusive) {
     EXPECT_TRUE(decode(bytes, {.max_length = 61}).has_value());
     EXPECT_EQ(fault(decode(bytes, {.max_length = 60})), fault_of(Status::limit_exceeded, length_at));
     EXPECT_EQ(fault(peek_length(bytes, {.max_length = 60})), fault_of(Status::limit_exceeded, length_at));
-    EXPECT_EQ(fault(decode(std::span(bytes).first(20), {.max_length = 60})), fault_of(Status::limit_exceeded, length_at));
-    EXPECT_EQ(fault(decode(std::span(bytes).first(12), {.max_length = 60})), fault_of(Status::limit_exceeded, length_at));
+    EXPECT_EQ(fault(decode(std::span(bytes).first(20), {.max_length = 60})),
+              fault_of(Status::limit_exceeded, length_at));
+    EXPECT_EQ(fault(decode(std::span(bytes).first(12), {.max_length = 60})),
+              fault_of(Status::limit_exceeded, length_at));
 }
 
 TEST(Decode, TheDefaultLimitIs16MiB) {

@@ -73,7 +73,8 @@ TEST(DenseStrides, WantsRoomForExactlyItsRank) {
     const auto descriptor = dense(layout_tag::row_major, {2, 3});
     Strides strides(3);
     EXPECT_EQ(fault(dense_strides(descriptor, strides)), fault_of(Status::invalid_argument, Error::no_offset));
-    EXPECT_EQ(fault(dense_strides(descriptor, std::span(strides).first(1))), fault_of(Status::invalid_argument, Error::no_offset));
+    EXPECT_EQ(fault(dense_strides(descriptor, std::span(strides).first(1))),
+              fault_of(Status::invalid_argument, Error::no_offset));
 }
 
 void expect_view(const Descriptor& descriptor, std::uint64_t below, std::uint64_t size, bool contiguous) {

@@ -19,8 +19,12 @@ void* operator new(std::size_t size) {
     if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
     throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
 
 namespace hurray {
 namespace {
@@ -130,7 +134,8 @@ TEST(Descriptor, ElementCountIsTheProductOfTheShape) {
     EXPECT_EQ(count({2, 3, 5}).value(), 30U);
     EXPECT_EQ(count({2, 0, 5}).value(), 0U);
     EXPECT_EQ(count({~0ULL - 1}).value(), ~0ULL - 1);
-    EXPECT_EQ(test::fault(count({2, dynamic_dimension, dynamic_dimension})), test::fault_of(Status::invalid_layout, 28));
+    EXPECT_EQ(test::fault(count({2, dynamic_dimension, dynamic_dimension})),
+              test::fault_of(Status::invalid_layout, 28));
 }
 
 TEST(Encode, RefusesTooLittleRoomAndWritesNothing) {

@@ -37,7 +37,8 @@ Bytes gathered_bit_by_bit(const Descriptor& descriptor, const Bytes& buffer) {
         }
         const auto bits = static_cast<std::int64_t>(type.bits);
         for (std::int64_t bit = 0; bit < bits; ++bit) {
-            if (!bit_at(buffer, static_cast<std::int64_t>(descriptor.byte_offset()) * 8 + offset * bits + bit)) continue;
+            if (!bit_at(buffer, static_cast<std::int64_t>(descriptor.byte_offset()) * 8 + offset * bits + bit))
+                continue;
             const std::int64_t to = static_cast<std::int64_t>(element) * bits + bit;
             out[static_cast<std::size_t>(to >> 3)] |= static_cast<std::byte>(1 << (to & 7));
         }
@@ -64,12 +65,16 @@ TEST(Gather, AgreesWithTheFormatBitByBitForEveryTypeAndLayout) {
     test::Random random(7);
     for (const std::uint8_t type : all_types) {
         for (const std::uint8_t layout : {layout_tag::row_major, layout_tag::col_major}) {
-            for (const auto& shape : {std::vector<std::uint64_t>{}, {1}, {13}, {3, 5}, {2, 3, 4}, {0, 3}, {1, 7, 1}, {2, 2, 2, 2, 2}}) {
+            for (const auto& shape :
+                 {std::vector<std::uint64_t>{}, {1}, {13}, {3, 5}, {2, 3, 4}, {0, 3}, {1, 7, 1}, {2, 2, 2, 2, 2}}) {
                 if (shape.empty() && layout == layout_tag::col_major) continue;
-                expect_gather(
-                    test::build({.type = type, .layout = layout, .shape = shape, .byte_offset = 5, .buffers = {{.byte_size = 2000}}})
-                        .value(),
-                    random);
+                expect_gather(test::build({.type = type,
+                                           .layout = layout,
+                                           .shape = shape,
+                                           .byte_offset = 5,
+                                           .buffers = {{.byte_size = 2000}}})
+                                  .value(),
+                              random);
             }
         }
     }
@@ -156,14 +161,18 @@ TEST(CopyRowMajor, MakesAnAlignedRowMajorTensorWithByteOffset0) {
         EXPECT_EQ(copy->buffers[0].handle.byte_size, 48U);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(copy->buffers[0].data) % (alignment == 0 ? 64 : alignment), 0U);
         const Bytes buffer(source.buffers[0].data, source.buffers[0].data + 100);
-        EXPECT_EQ(Bytes(copy->buffers[0].data, copy->buffers[0].data + 48), gathered_bit_by_bit(source.descriptor, buffer));
+        EXPECT_EQ(Bytes(copy->buffers[0].data, copy->buffers[0].data + 48),
+                  gathered_bit_by_bit(source.descriptor, buffer));
     }
 }
 
 TEST(CopyRowMajor, OfAScalarAndOfNothing) {
     test::Random random(19);
-    EXPECT_EQ(copy_row_major(tensor_of({.byte_offset = 4, .buffers = {{.byte_size = 8}}}, random)).value().descriptor.rank(), 0U);
-    const auto empty = copy_row_major(tensor_of({.shape = {0, 3}, .buffers = {{.byte_size = 0, .alignment = 1}}}, random));
+    EXPECT_EQ(
+        copy_row_major(tensor_of({.byte_offset = 4, .buffers = {{.byte_size = 8}}}, random)).value().descriptor.rank(),
+        0U);
+    const auto empty =
+        copy_row_major(tensor_of({.shape = {0, 3}, .buffers = {{.byte_size = 0, .alignment = 1}}}, random));
     ASSERT_TRUE(empty.has_value());
     EXPECT_EQ(empty->buffers[0].handle.byte_size, 0U);
 }
@@ -172,12 +181,14 @@ TEST(CopyRowMajor, RefusesWhatItCannotCopy) {
     test::Random random(23);
     const Tensor source = tensor_of({.shape = {3}, .buffers = {{.byte_size = 12}}}, random);
     for (const std::uint32_t alignment : {1U, 32U, 96U, 65U}) {
-        EXPECT_EQ(fault(copy_row_major(source, alignment)), fault_of(Status::invalid_argument, Error::no_offset)) << alignment;
+        EXPECT_EQ(fault(copy_row_major(source, alignment)), fault_of(Status::invalid_argument, Error::no_offset))
+            << alignment;
     }
     EXPECT_EQ(fault(copy_row_major({source.descriptor, {}})), fault_of(Status::invalid_argument, Error::no_offset));
     EXPECT_EQ(fault(copy_row_major(tensor_of({.shape = {dynamic_dimension}, .buffers = {{.byte_size = 12}}}, random))),
               fault_of(Status::invalid_layout, 20));
-    Tensor device{test::build({.shape = {3}, .buffers = {{.byte_size = 12, .device_tag = device_tag::cuda}}}).value(), {}};
+    Tensor device{test::build({.shape = {3}, .buffers = {{.byte_size = 12, .device_tag = device_tag::cuda}}}).value(),
+                  {}};
     device.buffers.emplace_back();
     device.buffers[0].handle = device.descriptor.buffers()[0];
     EXPECT_EQ(fault(copy_row_major(device)), fault_of(Status::unsupported, Error::no_offset));

@@ -21,7 +21,9 @@ const json& manifest() {
     return parsed;
 }
 
-Bytes vector_of(const json& entry) { return test::read_file(test::golden_folder / entry.at("file").get<std::string>()); }
+Bytes vector_of(const json& entry) {
+    return test::read_file(test::golden_folder / entry.at("file").get<std::string>());
+}
 
 // The JSON object of a decoded descriptor, as design and manifest have it.
 json described(const Descriptor& descriptor, std::size_t input_size) {
@@ -126,7 +128,8 @@ TEST(Golden, InvalidVectorsGiveTheirCodeAndOffset) {
         const auto decoded = test::decode_exact(bytes);
         ASSERT_FALSE(decoded.has_value()) << entry.at("name") << " was accepted";
         const json& error = entry.at("error");
-        EXPECT_EQ(static_cast<int>(decoded.error().code), error.at("code")) << entry.at("name") << ": " << decoded.error().message;
+        EXPECT_EQ(static_cast<int>(decoded.error().code), error.at("code"))
+            << entry.at("name") << ": " << decoded.error().message;
         EXPECT_EQ(decoded.error().offset, error.at("offset")) << entry.at("name") << ": " << decoded.error().message;
         EXPECT_NE(decoded.error().message[0], '\0') << entry.at("name");
     }
@@ -135,7 +138,8 @@ TEST(Golden, InvalidVectorsGiveTheirCodeAndOffset) {
 TEST(Golden, PeekingIntoTheFixedHeaderGivesTheLength) {
     for (const json& entry : manifest().at("valid")) {
         const Bytes bytes = vector_of(entry);
-        EXPECT_EQ(peek_length(std::span(bytes).first(fixed_header_size)).value(), entry.at("descriptor").at("descriptor_length"));
+        EXPECT_EQ(peek_length(std::span(bytes).first(fixed_header_size)).value(),
+                  entry.at("descriptor").at("descriptor_length"));
     }
 }
 

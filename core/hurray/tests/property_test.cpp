@@ -1,4 +1,5 @@
-// Requirements, over many generated descriptors: what is accepted obeys every rule, and survives the way to bytes and back.
+// Requirements, over many generated descriptors: what is accepted obeys every rule, and survives the way to bytes and
+// back.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -36,7 +37,8 @@ std::optional<std::uint64_t> first_fault(const DescriptorSpec& spec) {
     for (std::uint64_t k = 0; k < rank; ++k) {
         if (spec.shape[k] == dynamic_dimension && spec.parent_shape) return 20 + 8 * k;
         if (dynamic || empty) continue;
-        count = std::min(far_too_much, Wide{spec.shape[k]} > far_too_much / count ? far_too_much : count * Wide{spec.shape[k]});
+        count = std::min(far_too_much,
+                         Wide{spec.shape[k]} > far_too_much / count ? far_too_much : count * Wide{spec.shape[k]});
         if (count > Wide{~std::uint64_t{0}}) return 20 + 8 * k;
     }
     const std::uint64_t byte_size = spec.buffers.empty() ? 0 : spec.buffers[0].byte_size;
@@ -65,10 +67,12 @@ std::optional<std::uint64_t> first_fault(const DescriptorSpec& spec) {
     if (spec.parent_shape) {
         const std::uint64_t parent_at = count_at + 17;
         for (std::uint64_t k = 0; k < rank; ++k) {
-            if ((*spec.parent_shape)[k] == dynamic_dimension || (*spec.parent_shape)[k] < spec.shape[k]) return parent_at + 8 * k;
+            if ((*spec.parent_shape)[k] == dynamic_dimension || (*spec.parent_shape)[k] < spec.shape[k])
+                return parent_at + 8 * k;
         }
         for (std::uint64_t k = 0; k < rank; ++k) {
-            if (Wide{spec.shard_offset[k]} + Wide{spec.shape[k]} > Wide{(*spec.parent_shape)[k]}) return parent_at + 8 * (rank + k);
+            if (Wide{spec.shard_offset[k]} + Wide{spec.shape[k]} > Wide{(*spec.parent_shape)[k]})
+                return parent_at + 8 * (rank + k);
         }
     }
     return std::nullopt;
@@ -77,9 +81,12 @@ std::optional<std::uint64_t> first_fault(const DescriptorSpec& spec) {
 // Sizes and strides that meet at the limits often.
 std::uint64_t some_size(Random& random) {
     switch (random.below(8)) {
-        case 0: return random.pick({0ULL, 1ULL, dynamic_dimension + 0ULL, dynamic_dimension - 1ULL});
-        case 1: return (1ULL << random.below(64)) + random.below(3) - 1;
-        default: return random.below(6);
+        case 0:
+            return random.pick({0ULL, 1ULL, dynamic_dimension + 0ULL, dynamic_dimension - 1ULL});
+        case 1:
+            return (1ULL << random.below(64)) + random.below(3) - 1;
+        default:
+            return random.below(6);
     }
 }
 
@@ -102,7 +109,8 @@ DescriptorSpec some_spec(Random& random) {
     }
     spec.byte_offset = random.below(4) == 0 ? some_size(random) : random.below(100);
     spec.buffers.resize(random.below(16) == 0 ? random.below(4) : 1);
-    for (BufferHandle& buffer : spec.buffers) buffer.byte_size = random.below(3) == 0 ? some_size(random) : random.below(2000);
+    for (BufferHandle& buffer : spec.buffers)
+        buffer.byte_size = random.below(3) == 0 ? some_size(random) : random.below(2000);
     if (random.below(3) == 0) {
         spec.parent_shape.emplace(spec.shape.size());
         spec.shard_offset.resize(spec.shape.size());
@@ -166,7 +174,8 @@ TEST(Property, ManyMutationsAtOnceAreRefusedOrEncodeToTheSameBytes) {
     for (int i = 0; i < 300000; ++i) {
         Bytes bytes = corpus[random.below(corpus.size())];
         for (std::uint64_t n = 1 + random.below(4); n > 0; --n) {
-            bytes[random.below(bytes.size())] = static_cast<std::byte>(random.pick({std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xFF}, random.below(256)}));
+            bytes[random.below(bytes.size())] = static_cast<std::byte>(
+                random.pick({std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xFF}, random.below(256)}));
         }
         if (random.below(4) == 0) bytes.resize(random.below(bytes.size() + 1));
         const auto decoded = test::decode_exact(bytes);

@@ -76,7 +76,9 @@ std::pair<int, std::uint64_t> fault(const Result<T>& result) {
     return {static_cast<int>(result.error().code), result.error().offset};
 }
 
-inline std::pair<int, std::uint64_t> fault_of(Status code, std::uint64_t offset) { return {static_cast<int>(code), offset}; }
+inline std::pair<int, std::uint64_t> fault_of(Status code, std::uint64_t offset) {
+    return {static_cast<int>(code), offset};
+}
 
 inline Bytes read_file(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -105,7 +107,7 @@ inline std::vector<Bytes> valid_descriptors() {
 
 /// A pseudo-random sequence that is the same everywhere (SplitMix64).
 class Random {
-public:
+  public:
     explicit Random(std::uint64_t seed) : state_(seed) {}
     std::uint64_t next() {
         std::uint64_t z = (state_ += 0x9E3779B97F4A7C15);
@@ -123,7 +125,7 @@ public:
         return *(values.begin() + below(values.size()));
     }
 
-private:
+  private:
     std::uint64_t state_;
 };
 

@@ -62,7 +62,8 @@ Result<std::uint64_t> packed_byte_size(const ElementTypeInfo& type, std::uint64_
 Result<std::uint64_t> packed_byte_size(std::uint8_t tag, std::uint64_t count) {
     const ElementTypeInfo* type = find_element_type(tag);
     if (type == nullptr) {
-        return fail(Status::invalid_type, Error::no_offset, "element type: expected the tag of a known type, got %02X", tag);
+        return fail(Status::invalid_type, Error::no_offset, "element type: expected the tag of a known type, got %02X",
+                    tag);
     }
     return packed_byte_size(*type, count);
 }

@@ -41,10 +41,14 @@ struct ElementTypeInfo {
 extern const std::array<const ElementTypeInfo*, 256> element_type_of_tag;
 
 /// The type of a tag; null for tags that are invalid, reserved or private.
-inline const ElementTypeInfo* find_element_type(std::uint8_t tag) noexcept { return element_type_of_tag[tag]; }
+inline const ElementTypeInfo* find_element_type(std::uint8_t tag) noexcept {
+    return element_type_of_tag[tag];
+}
 
 /// Private tags describe themselves in the extension section.
-constexpr bool is_private_element_type(std::uint8_t tag) noexcept { return tag >= 0xF0 && tag <= 0xFE; }
+constexpr bool is_private_element_type(std::uint8_t tag) noexcept {
+    return tag >= 0xF0 && tag <= 0xFE;
+}
 
 /// Groups that `count` elements fill, the last one perhaps in part.
 constexpr std::uint64_t packed_groups(const ElementTypeInfo& type, std::uint64_t count) noexcept {
