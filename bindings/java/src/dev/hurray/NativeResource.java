@@ -41,6 +41,11 @@ public abstract class NativeResource implements AutoCloseable {
         cleanable.clean();
     }
 
+    /** Whether some thread is in a call on it. */
+    final boolean isInUse() {
+        return state.isInUse();
+    }
+
     /** Whether {@link #close()} was called, or ownership was handed on. */
     public final boolean isClosed() {
         return state.isClosed();

@@ -57,6 +57,11 @@ abstract class NativeState implements Runnable {
         return (int) USES.getVolatile(this) == CLOSED;
     }
 
+    /** Whether some thread is in a call on it. */
+    final boolean isInUse() {
+        return (int) USES.getVolatile(this) > 0;
+    }
+
     /** Marks it closed. False when it was closed already. */
     final boolean end() {
         int now = (int) USES.compareAndExchange(this, 0, CLOSED);

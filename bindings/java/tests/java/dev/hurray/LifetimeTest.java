@@ -8,7 +8,6 @@ import dev.hurray.Memory.Counter;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
@@ -140,13 +139,11 @@ class LifetimeTest extends Baseline {
         java.nio.file.Path fifo = java.nio.file.Files.createTempDirectory("hurray").resolve("pipe");
         assertEquals(0, new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor());
         AtomicReference<Object> outcome = new AtomicReference<>();
-        CountDownLatch ready = new CountDownLatch(1);
         try (java.io.RandomAccessFile pipe = new java.io.RandomAccessFile(fifo.toFile(), "rw");
                 StreamReader reader = StreamReader.of(pipe.getFD())) {
             Thread waiting =
                     new Thread(
                             () -> {
-                                ready.countDown();
                                 try {
                                     outcome.set(reader.next());
                                 } catch (RuntimeException failure) {
@@ -154,15 +151,11 @@ class LifetimeTest extends Baseline {
                                 }
                             });
             waiting.start();
-            ready.await();
-            IllegalStateException refused = null;
-            for (int i = 0; refused == null && i < 1000; ++i) {
-                // The thread is in the call as soon as another use of the reader's state shows it.
-                if (waiting.getState() == Thread.State.RUNNABLE && i > 20) {
-                    refused = assertThrows(IllegalStateException.class, reader::close);
-                }
-                Thread.sleep(5);
+            for (int i = 0; !reader.isInUse(); ++i) {
+                assertTrue(i < 10_000, "the thread does not read");
+                Thread.sleep(1);
             }
+            IllegalStateException refused = assertThrows(IllegalStateException.class, reader::close);
             assertTrue(refused.getMessage().contains("another thread"), refused.getMessage());
             try (Tensor tensor = Tensor.copyOf(new float[] {7}, 1);
                     StreamWriter writer = StreamWriter.of(pipe.getFD())) {
