@@ -13,7 +13,7 @@
 #include "core/hurray/io/bool_bytes.hpp"
 #include "core/hurray/io/host_memory.hpp"
 #include "core/hurray/io/quoted.hpp"
-#include "core/hurray/io/row_major_gather.hpp"
+#include "core/hurray/layout/row_major_gather.hpp"
 #include "core/hurray/io/safetensors.hpp"
 #include "core/hurray/io/safetensors_dtype.hpp"
 #include "core/hurray/io/utf8.hpp"

@@ -7,116 +7,13 @@
 
 #include "core/hurray/descriptor/builder.hpp"
 #include "core/hurray/layout/dense_view.hpp"
+#include "core/hurray/layout/row_major_gather.hpp"
 #include "core/hurray/types/element_type.hpp"
 
 namespace hurray {
 namespace {
 
 using ull = unsigned long long;
-
-// The dimensions that are stepped through, outermost first. Dimensions of size 1 are left out, and neighbours that one
-// stride steps through are joined.
-struct Walk {
-    std::array<std::uint64_t, max_rank> sizes;
-    std::array<std::int64_t, max_rank> strides;
-    std::size_t rank = 0;
-
-    Walk(std::span<const std::uint64_t> shape, std::span<const std::int64_t> steps) {
-        for (std::size_t k = 0; k < shape.size(); ++k) {
-            if (shape[k] == 1) continue;
-            if (rank != 0 && joins(shape[k], steps[k])) {
-                sizes[rank - 1] *= shape[k];
-                strides[rank - 1] = steps[k];
-                continue;
-            }
-            sizes[rank] = shape[k];
-            strides[rank] = steps[k];
-            ++rank;
-        }
-    }
-
-  private:
-    [[nodiscard]] bool joins(std::uint64_t size, std::int64_t stride) const {
-        std::int64_t expected = 0;
-        if (__builtin_mul_overflow(stride, static_cast<std::int64_t>(size), &expected)) return false;
-        return strides[rank - 1] == expected;
-    }
-};
-
-// Calls row(offset of its first element, elements, stride) for every innermost row, in row-major order.
-template <typename Row>
-void for_each_row(const Walk& walk, Row&& row) {
-    if (walk.rank == 0) {
-        row(std::int64_t{0}, std::uint64_t{1}, std::int64_t{1});
-        return;
-    }
-    const std::size_t inner = walk.rank - 1;
-    std::array<std::uint64_t, max_rank> index{};
-    std::int64_t offset = 0;
-    for (;;) {
-        row(offset, walk.sizes[inner], walk.strides[inner]);
-        std::size_t k = inner;
-        for (;;) {
-            if (k == 0) return;
-            --k;
-            offset += walk.strides[k];
-            if (++index[k] < walk.sizes[k]) break;
-            // Back to the start of this dimension; the products are those of a reach that decode found to fit.
-            offset -= static_cast<std::int64_t>(static_cast<std::uint64_t>(walk.strides[k]) * walk.sizes[k]);
-            index[k] = 0;
-        }
-    }
-}
-
-template <std::size_t element_size>
-void gather_bytes(const Walk& walk, const std::byte* origin, std::byte* to) {
-    for_each_row(walk, [&](std::int64_t offset, std::uint64_t count, std::int64_t stride) {
-        const std::byte* from = origin + offset * static_cast<std::int64_t>(element_size);
-        if (stride == 1) {
-            std::memcpy(to, from, count * element_size);
-            to += count * element_size;
-            return;
-        }
-        const std::int64_t step = stride * static_cast<std::int64_t>(element_size);
-        for (std::uint64_t i = 0; i < count; ++i) {
-            std::memcpy(to, from, element_size);
-            to += element_size;
-            // Stepping past the last element might leave the address space.
-            if (i + 1 < count) from += step;
-        }
-    });
-}
-
-// Elements of a packed type, as bits: element e starts at bit e * bits, the least significant bit of a byte first. The
-// groups are whole bytes, so that this holds on both sides of element 0.
-void gather_bits(const Walk& walk, const std::byte* origin, unsigned bits, std::byte* to) {
-    std::uint64_t pending = 0;
-    unsigned pending_bits = 0;
-    const std::uint64_t mask = (std::uint64_t{1} << bits) - 1;
-    for_each_row(walk, [&](std::int64_t offset, std::uint64_t count, std::int64_t stride) {
-        std::int64_t element = offset;
-        for (std::uint64_t i = 0; i < count; ++i) {
-            const std::int64_t first_bit = element * static_cast<std::int64_t>(bits);
-            const std::int64_t byte = first_bit >> 3;
-            const auto shift = static_cast<unsigned>(first_bit & 7);
-            auto window = static_cast<std::uint64_t>(origin[byte]);
-            if (shift + bits > 8) window |= static_cast<std::uint64_t>(origin[byte + 1]) << 8;
-            pending |= (window >> shift & mask) << pending_bits;
-            pending_bits += bits;
-            while (pending_bits >= 8) {
-                *to++ = static_cast<std::byte>(pending & 0xFF);
-                pending >>= 8;
-                pending_bits -= 8;
-            }
-            if (i + 1 < count) element += stride;
-        }
-    });
-    while (pending_bits > 0) {
-        *to++ = static_cast<std::byte>(pending & 0xFF);
-        pending >>= 8;
-        pending_bits -= std::min(pending_bits, 8U);
-    }
-}
 
 // Elements that lie as they shall already, unused bits at the end aside.
 void copy_packed(const ElementTypeInfo& type, std::uint64_t count, const std::byte* origin, std::span<std::byte> out) {
@@ -154,31 +51,12 @@ Result<void> gather_row_major(const Descriptor& descriptor, std::span<const std:
         copy_packed(type, view->element_count, origin, out);
         return {};
     }
-    std::array<std::int64_t, max_rank> strides;
-    if (auto filled = dense_strides(descriptor, std::span(strides).first(descriptor.rank())); !filled) return filled;
-    const Walk walk(descriptor.shape(), strides);
-    switch (type.bits) {
-        case 8:
-            gather_bytes<1>(walk, origin, out.data());
-            break;
-        case 16:
-            gather_bytes<2>(walk, origin, out.data());
-            break;
-        case 32:
-            gather_bytes<4>(walk, origin, out.data());
-            break;
-        case 64:
-            gather_bytes<8>(walk, origin, out.data());
-            break;
-        case 128:
-            gather_bytes<16>(walk, origin, out.data());
-            break;
-        default:
-            // The last group of a 6-bit type is three bytes even where fewer have elements.
-            std::fill_n(out.end() - type.group_bytes, type.group_bytes, std::byte{0});
-            gather_bits(walk, origin, type.bits, out.data());
-            break;
-    }
+    std::array<std::int64_t, max_rank> storage;
+    const std::span strides = std::span(storage).first(descriptor.rank());
+    if (auto filled = dense_strides(descriptor, strides); !filled) return filled;
+    // The last group of a 6-bit type is three bytes even where fewer have elements.
+    std::fill_n(out.end() - type.group_bytes, type.group_bytes, std::byte{0});
+    RowMajorGather({origin, type.bits, descriptor.shape(), strides}).next(out, view->element_count);
     return {};
 }
 

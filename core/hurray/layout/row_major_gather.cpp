@@ -1,4 +1,4 @@
-#include "core/hurray/io/row_major_gather.hpp"
+#include "core/hurray/layout/row_major_gather.hpp"
 
 #include <algorithm>
 #include <cstring>
