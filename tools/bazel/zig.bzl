@@ -107,7 +107,7 @@ if ! grep -qE '(^|[^0-9])[1-9][0-9]* (passed|tests? passed)|All [1-9][0-9]* test
     launcher = write_launcher(ctx, body)
     return [DefaultInfo(
         executable = launcher,
-        files = depset([launcher, out]),
+        files = depset([launcher]),
         runfiles = native_runfiles(ctx, [out]),
     )]
 

@@ -17,5 +17,6 @@ EMITTERS = {
         "go",
         "java",
         "python",
+        "zig",
     ],
 }

@@ -1,0 +1,191 @@
+//! Tensors: a descriptor and its buffers as one object.
+
+const std = @import("std");
+const abi = @import("hurray_abi");
+const buffer_ = @import("buffer.zig");
+const descriptor_ = @import("descriptor.zig");
+const diagnostics_ = @import("diagnostics.zig");
+const library = @import("library.zig");
+const tensor_create = @import("tensor_create.zig");
+const Handle = @import("handle.zig").Handle;
+const BufferList = @import("buffer_list.zig").BufferList;
+const TensorContext = @import("tensor_context.zig").TensorContext;
+const View = @import("view.zig").View;
+
+const Allocator = std.mem.Allocator;
+const Diagnostics = diagnostics_.Diagnostics;
+const Error = diagnostics_.Error;
+
+/// A tensor of the caller's, who ends it with `deinit`.
+///
+/// Threads: used by one at a time; it may move between them. Two tensors that share memory may be used by two threads.
+/// The memory is released by the thread that ends the last share.
+pub const Tensor = struct {
+    handle: Handle(abi.c.HurrayTensor, "tensor_destroy", "tensor"),
+
+    pub const HostOptions = tensor_create.HostOptions;
+    pub const fromStatic = tensor_create.fromStatic;
+    pub const fromOwned = tensor_create.fromOwned;
+    pub const fromBorrowed = tensor_create.fromBorrowed;
+    pub const fromBools = tensor_create.fromBools;
+    pub const allocate = tensor_create.allocate;
+
+    /// Makes a tensor of a descriptor and its buffers. The list moves into the tensor and is empty afterwards; on failure
+    /// it stays the caller's. The descriptor is copied.
+    ///
+    /// Errors: HurrayInvalidLayout: another number of buffers; HurrayBufferTooSmall; HurrayMisaligned; HurrayInvalidType:
+    /// another device; HurraySyncModeMismatch.
+    pub fn fromParts(descriptor: *const descriptor_.Descriptor, buffers: *BufferList, diagnostics: ?*Diagnostics) Error!Tensor {
+        const described = try descriptor.handle.get(diagnostics);
+        var list: ?*abi.c.HurrayBufferList = try buffers.handle.get(diagnostics);
+        var out: ?*abi.c.HurrayTensor = null;
+        try diagnostics_.check(library.table.tensor_new(described, &list, &out, diagnostics_.reportOf(diagnostics)));
+        _ = buffers.handle.take();
+        return .{ .handle = .init(out.?) };
+    }
+
+    /// A list and a context: the form in which a tensor travels between runtimes. Both are the caller's.
+    pub const Exported = struct {
+        list: BufferList,
+        context: TensorContext,
+
+        /// Ends both, if they were not imported meanwhile.
+        pub fn deinit(self: *Exported) void {
+            self.list.deinit();
+            self.context.deinit();
+        }
+    };
+
+    /// Takes a tensor over that was exported as a pair of list and context. Both move into the tensor and are empty
+    /// afterwards; on failure both stay the caller's. (ABI: Tensor Context)
+    ///
+    /// Errors: HurrayVersionMismatch, with both numbers in the report: the context is of another version; and those of
+    /// `Descriptor.decode` and `fromParts`.
+    pub fn import(buffers: *BufferList, context: *TensorContext, diagnostics: ?*Diagnostics) Error!Tensor {
+        var list: ?*abi.c.HurrayBufferList = try buffers.handle.get(diagnostics);
+        var described: ?*abi.c.HurrayTensorContext = try context.handle.get(diagnostics);
+        try context.requireVersion(diagnostics);
+        var out: ?*abi.c.HurrayTensor = null;
+        try diagnostics_.check(library.table.tensor_import(&list, &described, &out, diagnostics_.reportOf(diagnostics)));
+        _ = buffers.handle.take();
+        _ = context.handle.take();
+        return .{ .handle = .init(out.?) };
+    }
+
+    /// Exports the tensor as a pair of list and context, which share its memory. The tensor stays as it is.
+    pub fn exportPair(self: *const Tensor, diagnostics: ?*Diagnostics) Error!Exported {
+        const handle = try self.handle.get(diagnostics);
+        var list: ?*abi.c.HurrayBufferList = null;
+        var context: ?*abi.c.HurrayTensorContext = null;
+        try diagnostics_.check(library.table.tensor_export(handle, &list, &context, diagnostics_.reportOf(diagnostics)));
+        return .{ .list = .{ .handle = .init(list.?) }, .context = .{ .handle = .init(context.?) } };
+    }
+
+    /// Takes a handle over that something else made, such as another runtime in this process; null is an error.
+    pub fn fromRaw(pointer: ?*abi.c.HurrayTensor, diagnostics: ?*Diagnostics) Error!Tensor {
+        try library.ensure(diagnostics);
+        return .{ .handle = .init(pointer orelse return buffer_.nullHandle(diagnostics)) };
+    }
+
+    /// Gives the handle away; whoever gets it ends it. This object is empty afterwards.
+    pub fn intoRaw(self: *Tensor, diagnostics: ?*Diagnostics) Error!*abi.c.HurrayTensor {
+        _ = try self.handle.get(diagnostics);
+        return self.handle.take().?;
+    }
+
+    /// A further tensor over the same memory, for another thread or another owner.
+    pub fn share(self: *const Tensor, diagnostics: ?*Diagnostics) Error!Tensor {
+        const handle = try self.handle.get(diagnostics);
+        var out: ?*abi.c.HurrayTensor = null;
+        try diagnostics_.check(library.table.tensor_share(handle, &out, diagnostics_.reportOf(diagnostics)));
+        return .{ .handle = .init(out.?) };
+    }
+
+    /// Looks at the elements where they lie. The view borrows from this tensor: see there.
+    ///
+    /// Errors: HurrayUnsupported: the layout is not dense, the shape is dynamic, or a dimension is above 2^63-1.
+    pub fn view(self: *const Tensor, diagnostics: ?*Diagnostics) Error!View {
+        const handle = try self.handle.get(diagnostics);
+        var raw: abi.c.HurrayView = .{ .struct_size = @sizeOf(abi.c.HurrayView) };
+        try diagnostics_.check(library.table.tensor_view(handle, &raw, diagnostics_.reportOf(diagnostics)));
+        return .{ .raw = raw, .guard = self.handle.guard };
+    }
+
+    /// A view with a share of its own: it may outlive this tensor.
+    pub const Pinned = struct {
+        view: View,
+        tensor: Tensor,
+
+        /// Ends the view's share of the memory.
+        pub fn deinit(self: *Pinned) void {
+            self.tensor.deinit();
+        }
+    };
+
+    /// As `view`, with a share of its own, which the caller ends.
+    pub fn pin(self: *const Tensor, diagnostics: ?*Diagnostics) Error!Pinned {
+        var shared = try self.share(diagnostics);
+        errdefer shared.deinit();
+        return .{ .view = try shared.view(diagnostics), .tensor = shared };
+    }
+
+    /// Copies a dense tensor into new memory of the library: row-major, aligned. Alignment 0 means 64.
+    ///
+    /// Errors: HurrayUnsupported: the layout is not dense, the shape is dynamic, or not host memory; HurrayOutOfMemory.
+    pub fn copy(self: *const Tensor, alignment: u32, diagnostics: ?*Diagnostics) Error!Tensor {
+        const handle = try self.handle.get(diagnostics);
+        var out: ?*abi.c.HurrayTensor = null;
+        var copied: u64 = 0;
+        try diagnostics_.check(library.table.tensor_copy(handle, alignment, &out, &copied, diagnostics_.reportOf(diagnostics)));
+        return .{ .handle = .init(out.?) };
+    }
+
+    /// All fields of the descriptor; the slices belong to the tensor and live as long as it does.
+    pub fn descriptorInfo(self: *const Tensor, diagnostics: ?*Diagnostics) Error!descriptor_.DescriptorInfo {
+        return descriptor_.infoOf(try self.borrowDescriptor(diagnostics), diagnostics);
+    }
+
+    /// One entry of the descriptor's buffer table. Errors: HurrayIndexOutOfBounds.
+    pub fn bufferEntry(self: *const Tensor, index: u32, diagnostics: ?*Diagnostics) Error!@import("buffer_entry.zig").BufferEntry {
+        return descriptor_.entryOf(try self.borrowDescriptor(diagnostics), index, diagnostics);
+    }
+
+    /// The encoded descriptor, in memory of the allocator, which the caller frees.
+    pub fn encodeDescriptor(self: *const Tensor, allocator: Allocator, diagnostics: ?*Diagnostics) (Error || Allocator.Error)![]u8 {
+        return descriptor_.encodeAllocOf(try self.borrowDescriptor(diagnostics), allocator, diagnostics);
+    }
+
+    /// A share of one of the buffers, which the caller owns. Errors: HurrayIndexOutOfBounds.
+    pub fn shareBuffer(self: *const Tensor, index: u32, diagnostics: ?*Diagnostics) Error!buffer_.Buffer {
+        return buffer_.shareOf(try self.borrowBuffer(index, diagnostics), diagnostics);
+    }
+
+    /// What one of the buffers stands for. Errors: HurrayIndexOutOfBounds.
+    pub fn bufferInfo(self: *const Tensor, index: u32, diagnostics: ?*Diagnostics) Error!buffer_.BufferInfo {
+        return buffer_.infoOf(try self.borrowBuffer(index, diagnostics), diagnostics);
+    }
+
+    /// Ends the tensor; the last share releases the memory on this thread. A second end is a no-op.
+    pub fn deinit(self: *Tensor) void {
+        self.handle.deinit();
+    }
+
+    /// Ends the tensor on a thread that must not run release callbacks: they wait on a queue.
+    pub fn deinitDeferred(self: *Tensor) void {
+        self.handle.deinitDeferred();
+    }
+
+    fn borrowDescriptor(self: *const Tensor, diagnostics: ?*Diagnostics) Error!*const abi.c.HurrayDescriptor {
+        const handle = try self.handle.get(diagnostics);
+        var borrowed: ?*const abi.c.HurrayDescriptor = null;
+        try diagnostics_.check(library.table.tensor_descriptor(handle, &borrowed, diagnostics_.reportOf(diagnostics)));
+        return borrowed.?;
+    }
+
+    fn borrowBuffer(self: *const Tensor, index: u32, diagnostics: ?*Diagnostics) Error!*const abi.c.HurrayBuffer {
+        const handle = try self.handle.get(diagnostics);
+        var borrowed: ?*abi.c.HurrayBuffer = null;
+        try diagnostics_.check(library.table.tensor_buffer(handle, index, &borrowed, diagnostics_.reportOf(diagnostics)));
+        return borrowed.?;
+    }
+};
