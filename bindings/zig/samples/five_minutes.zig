@@ -1,0 +1,200 @@
+//! The code of the README. `test` blocks run it.
+
+const std = @import("std");
+
+// sample: import
+const hurray = @import("hurray");
+// end sample
+
+const Allocator = std.mem.Allocator;
+
+// sample: wrap
+fn average(gpa: Allocator, report: ?*hurray.Diagnostics) !f32 {
+    const weights = try gpa.alloc(f32, 6);
+    for (weights, 1..) |*weight, i| weight.* = @floatFromInt(i);
+
+    // Nothing is copied. From here on the memory belongs to the tensor: its last share frees it with `gpa`.
+    var tensor = hurray.Tensor.fromOwned(gpa, weights, &.{ 2, 3 }, .{}, report) catch |err| {
+        gpa.free(weights); // it did not get so far
+        return err;
+    };
+    defer tensor.deinit();
+
+    const view = try tensor.view(report);
+    var sum: f32 = 0;
+    for (try view.slice(f32, report)) |weight| sum += weight; // []align(1) const f32
+    return sum / @as(f32, @floatFromInt(view.elementCount()));
+}
+// end sample
+
+// sample: lend
+const Pool = struct {
+    in_use: usize = 0,
+
+    fn giveBack(pool: *Pool, items: []const u16) void {
+        pool.in_use -= items.len;
+    }
+};
+
+fn lend(gpa: Allocator, pool: *Pool, items: []const u16) !hurray.Tensor {
+    pool.in_use += items.len;
+    errdefer pool.in_use -= items.len;
+    // Runs `Pool.giveBack(pool, items)` once, when nobody needs the memory any more. A slice of constants is read-only.
+    return hurray.Tensor.fromBorrowed(gpa, items, &.{items.len}, .{}, pool, Pool.giveBack, null);
+}
+// end sample
+
+// sample: strided
+fn corner(report: ?*hurray.Diagnostics) !i32 {
+    const numbers: []const i32 = &.{ 1, 2, 3, 4, 5, 6 };
+    var tensor = try hurray.Tensor.fromStatic(numbers, &.{ 3, 2 }, .{ .strides = &.{ 1, 3 } }, report);
+    defer tensor.deinit();
+
+    const elements = try (try tensor.view(report)).strided(i32, report);
+    var all = elements.iterator(); // in row-major order of the indices
+    while (all.next()) |number| std.debug.assert(number != 0);
+    return elements.at(&.{ 2, 1 }, report);
+}
+// end sample
+
+// sample: files
+fn writeModel(path: []const u8, report: ?*hurray.Diagnostics) !void {
+    var writer = try hurray.TensorFileWriter.create(path, .safetensors, report);
+    defer writer.deinit(); // without `finish` before it, nothing of the file remains
+
+    const bias: []const f64 = &.{ 0.5, -0.5 };
+    var tensor = try hurray.Tensor.fromStatic(bias, &.{2}, .{}, report);
+    defer tensor.deinit();
+    try writer.add("bias", &tensor, report);
+    try writer.setMetadata("made by", "a sample", report);
+    try writer.finish(report);
+}
+
+fn readModel(path: []const u8, out: *std.Io.Writer, report: ?*hurray.Diagnostics) !void {
+    var file = try hurray.TensorFile.open(path, .{}, report); // mapped: no tensor data is read
+    defer file.deinit();
+    for (0..(try file.info(report)).tensor_count) |i| {
+        const entry = try file.tensorInfo(i, report);
+        var tensor = try file.tensor(i, report);
+        defer tensor.deinit();
+        const view = try tensor.view(report);
+        try out.print("{s} {t} {any}: {d} bytes\n", .{ entry.name, entry.element_type, entry.shape, (try view.bytes(report)).len });
+    }
+}
+// end sample
+
+// sample: stream
+fn pass(from: std.posix.fd_t, to: std.posix.fd_t, report: ?*hurray.Diagnostics) !usize {
+    var reader = try hurray.TensorStreamReader.fromFd(from, .{}, report);
+    defer reader.deinit();
+    var writer = try hurray.TensorStreamWriter.toFd(to, .borrow, report);
+    defer writer.deinit();
+
+    var count: usize = 0;
+    while (try reader.next(report)) |received| : (count += 1) {
+        var tensor = received;
+        defer tensor.deinit();
+        try writer.write(&tensor, report);
+    }
+    return count;
+}
+// end sample
+
+// sample: exchange
+fn handOver(tensor: *const hurray.Tensor, report: ?*hurray.Diagnostics) !hurray.Tensor {
+    var pair = try tensor.exportPair(report); // shares the memory: the tensor may go
+    defer pair.deinit(); // ends what was not given away
+
+    // HurrayBufferList * and HurrayTensorContext *, now somebody else's ...
+    const list_pointer = try pair.list.intoRaw(report);
+    const context_pointer = try pair.context.intoRaw(report);
+
+    // ... who takes them over like this.
+    var list = try hurray.BufferList.fromRaw(list_pointer, report);
+    defer list.deinit();
+    var context = try hurray.TensorContext.fromRaw(context_pointer, report);
+    defer context.deinit();
+    return hurray.Tensor.import(&list, &context, report);
+}
+// end sample
+
+// sample: errors
+fn explain(bytes: []const u8, out: *std.Io.Writer) !void {
+    var report: hurray.Diagnostics = .{};
+    var descriptor = hurray.Descriptor.decode(bytes, &report) catch |err| {
+        try out.print("{s} at byte {?d}: {f}\n", .{ @errorName(err), report.offset(), &report });
+        return;
+    };
+    descriptor.deinit();
+}
+// end sample
+
+test "wrap" {
+    var report: hurray.Diagnostics = .{};
+    try std.testing.expectEqual(3.5, try average(std.testing.allocator, &report));
+}
+
+test "lend" {
+    var pool: Pool = .{};
+    const items = [_]u16{ 7, 8, 9 };
+    var tensor = try lend(std.testing.allocator, &pool, &items);
+    try std.testing.expectEqual(3, pool.in_use);
+    tensor.deinit();
+    try std.testing.expectEqual(0, pool.in_use);
+}
+
+test "strided" {
+    try std.testing.expectEqual(6, try corner(null));
+}
+
+test "files" {
+    var tmp = std.testing.tmpDir(.{});
+    defer tmp.cleanup();
+    var path_buffer: [100]u8 = undefined;
+    const path = try std.fmt.bufPrint(&path_buffer, ".zig-cache/tmp/{s}/model.safetensors", .{tmp.sub_path});
+    try writeModel(path, null);
+    var text: [200]u8 = undefined;
+    var out: std.Io.Writer = .fixed(&text);
+    try readModel(path, &out, null);
+    try std.testing.expectEqualStrings("bias float64 { 2 }: 16 bytes\n", out.buffered());
+}
+
+test "stream" {
+    var tmp = std.testing.tmpDir(.{});
+    defer tmp.cleanup();
+    const io = std.testing.io;
+    const first = try tmp.dir.createFile(io, "first", .{ .read = true });
+    defer first.close(io);
+    const second = try tmp.dir.createFile(io, "second", .{ .read = true });
+    defer second.close(io);
+    {
+        var writer = try hurray.TensorStreamWriter.toFd(first.handle, .borrow, null);
+        defer writer.deinit();
+        var tensor = try hurray.Tensor.fromBools(&.{ true, false }, &.{2}, null);
+        defer tensor.deinit();
+        try writer.write(&tensor, null);
+        try writer.write(&tensor, null);
+    }
+    const again = try tmp.dir.openFile(io, "first", .{});
+    defer again.close(io);
+    try std.testing.expectEqual(2, try pass(again.handle, second.handle, null));
+    try std.testing.expectEqual(try first.length(io), try second.length(io));
+}
+
+test "exchange" {
+    const before = try hurray.liveHandles(.any, null);
+    const items: []const u8 = "abc";
+    var tensor = try hurray.Tensor.fromStatic(items, &.{3}, .{}, null);
+    var other = try handOver(&tensor, null);
+    tensor.deinit();
+    try std.testing.expectEqualStrings("abc", try (try other.view(null)).bytes(null));
+    other.deinit();
+    try std.testing.expectEqual(before, try hurray.liveHandles(.any, null));
+}
+
+test "errors" {
+    var text: [400]u8 = undefined;
+    var out: std.Io.Writer = .fixed(&text);
+    try explain("HRRY\x09\x00\x14\x00\x00\x00 is what a descriptor starts with", &out);
+    try std.testing.expectStringStartsWith(out.buffered(), "HurrayVersionMismatch at byte 4: VERSION_MISMATCH: ");
+}
