@@ -7,6 +7,15 @@
 //! `Error`. Everything that `init`, `from...`, `open` or `create` made ends with `deinit`; a second `deinit` is a no-op,
 //! and in builds with safety checks any use after it, also through a copy of the value or through a view, is
 //! error.HurrayClosed.
+//!
+//! Lengths and offsets are bytes, shapes and strides count elements. All of this is there since version 0.1.0 of the
+//! package and version 4 of the C ABI. Words in brackets, such as (format: buffer table), name sections of the
+//! specification.
+
+comptime {
+    // Elements lie in memory as the format has them.
+    if (@import("builtin").cpu.arch.endian() != .little) @compileError("hurray: the format is little-endian, and so must the machine be");
+}
 
 const abi = @import("hurray_abi");
 

@@ -64,9 +64,11 @@ pub const Tensor = struct {
     pub fn import(buffers: *BufferList, context: *TensorContext, diagnostics: ?*Diagnostics) Error!Tensor {
         var list: ?*abi.c.HurrayBufferList = try buffers.handle.get(diagnostics);
         var described: ?*abi.c.HurrayTensorContext = try context.handle.get(diagnostics);
-        try context.requireVersion(diagnostics);
         var out: ?*abi.c.HurrayTensor = null;
-        try diagnostics_.check(library.table.tensor_import(&list, &described, &out, diagnostics_.reportOf(diagnostics)));
+        // The library checks the context's version before it reads anything else of it.
+        const status = library.table.tensor_import(&list, &described, &out, diagnostics_.reportOf(diagnostics));
+        if (status == @intFromEnum(diagnostics_.Status.version_mismatch)) context.noteVersion(diagnostics);
+        try diagnostics_.check(status);
         _ = buffers.handle.take();
         _ = context.handle.take();
         return .{ .handle = .init(out.?) };

@@ -101,8 +101,15 @@ pub const TensorContext = struct {
         return if (bytes) |first| first[0..@intCast(length)] else &.{};
     }
 
-    /// error.HurrayVersionMismatch unless the context is of this package's version.
-    pub fn requireVersion(self: *const TensorContext, diagnostics: ?*Diagnostics) Error!void {
+    /// Puts both numbers into the report of an import that was refused because of them, and not because of the version of
+    /// the descriptor.
+    pub fn noteVersion(self: *const TensorContext, diagnostics: ?*Diagnostics) void {
+        const report = diagnostics orelse return;
+        const version = self.abiVersion(null) catch return;
+        if (version != library.built_for_version) report.mismatch = .{ .built_for = library.built_for_version, .found = version };
+    }
+
+    fn requireVersion(self: *const TensorContext, diagnostics: ?*Diagnostics) Error!void {
         const version = try self.abiVersion(diagnostics);
         if (version != library.built_for_version) return diagnostics_.failVersions(
             diagnostics,

@@ -140,6 +140,12 @@ test "what does not belong together stays with its owner" {
     var garbage = try hurray.TensorContext.init("garbage that is no descriptor", null);
     defer garbage.deinit();
     try support.expectFailure(error.HurrayInvalidMagic, .invalid_magic, "", hurray.Tensor.import(&list, &garbage, &diagnostics), &diagnostics);
+    // A format of a later version is no mismatch of the C ABI.
+    var later = try hurray.TensorContext.init("HRRY\x02\x00\x14\x00\x00\x00\x00\x00\x00\x00\x03\x01\x00\x00\x00\x00", null);
+    defer later.deinit();
+    try support.expectFailure(error.HurrayVersionMismatch, .version_mismatch, "", hurray.Tensor.import(&list, &later, &diagnostics), &diagnostics);
+    try expectEqual(null, diagnostics.versions());
+    later.deinit();
     var empty = try hurray.TensorContext.init("", null);
     defer empty.deinit();
     try expectEqual(0, (try empty.descriptor(null)).len);
