@@ -35,7 +35,8 @@ Result<void> check_range(const HurrayBuffer& buffer, std::uint64_t offset, std::
 /// @param device_tag HURRAY_DEVICE_ value
 /// @owner the memory belongs to the buffer until its release; the handle belongs to the caller
 /// @errors INVALID_LAYOUT: alignment is no power of two or below 64; MISALIGNED: data is not aligned as declared;
-///     INVALID_TYPE: unknown device; NULL_POINTER: data is null and byte_size is not 0
+///     INVALID_TYPE: unknown device; NULL_POINTER: data is null and byte_size is not 0; INVALID_ARGUMENT: the range wraps
+///     around
 /// @thread any
 /// @since 1
 /// @spec ABI: Buffer Release Callbacks
@@ -53,6 +54,7 @@ HURRAY_API HurrayStatus hurray_buffer_from_ptr(HG_KEPT void* data, uint64_t byte
         buffer.handle.alignment = alignment;
         buffer.handle.device_tag = device_tag;
         if (auto checked = check_buffer_handle(buffer.handle, Error::no_offset); !checked) return checked;
+        if (auto checked = check_address_range(data, byte_size); !checked) return checked;
         if (reinterpret_cast<std::uintptr_t>(data) % alignment != 0) {
             return fail(Status::misaligned, Error::no_offset, "data: expected alignment to %u bytes", alignment);
         }

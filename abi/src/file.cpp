@@ -7,6 +7,7 @@
 #include "abi/src/internal/barrier.hpp"
 #include "abi/src/internal/io_objects.hpp"
 #include "abi/src/internal/objects.hpp"
+#include "core/hurray/io/quoted.hpp"
 
 using namespace hurray;
 using namespace hurray::abi;
@@ -96,8 +97,7 @@ HURRAY_API HurrayStatus hurray_file_find(HG_IN const HurrayFile* file, HG_IN_ARR
         const std::string_view wanted(name, static_cast<std::size_t>(name_length));
         const auto index = file->value.find(wanted);
         if (!index) {
-            return fail(Status::not_found, Error::no_offset, "name: the file has no tensor \"%.*s\"",
-                        static_cast<int>(name_length < 100 ? name_length : 100), name);
+            return fail(Status::not_found, Error::no_offset, "name: the file has no tensor %s", Quoted(wanted).c_str());
         }
         *out_index = *index;
         return {};

@@ -74,8 +74,9 @@ HURRAY_API HurrayStatus hurray_file_writer_set_metadata(HG_INOUT HurrayFileWrite
 }
 
 /// Writes the file to disk and puts it under its name in one step. Afterwards the writer can only be destroyed.
-/// @errors IO: the old file, if any, is as it was; INVALID_ARGUMENT: finished already
-/// @thread one thread at a time
+/// @errors IO: the old file, if any, is as it was; NOT_FOUND: the folder is gone; LIMIT_EXCEEDED: the header would be longer
+///     than readers accept; INVALID_ARGUMENT: finished already
+/// @thread one thread at a time; releases of tensors of which the writer held the last share run on it
 /// @since 4
 HURRAY_API HurrayStatus hurray_file_writer_finish(HG_INOUT HurrayFileWriter* writer, HG_ERROR HurrayError* error) noexcept {
     HURRAY_REQUIRE_HANDLE(writer, error);

@@ -16,7 +16,7 @@ HURRAY_API HurrayStatus hurray_release_queue_new(HG_OUT_OWNED(hurray_release_que
     HURRAY_REQUIRE(out_queue, error);
     *out_queue = nullptr;
     return guarded(error, [&]() -> Result<void> {
-        auto shared = Ref<ReleaseQueue>::adopt(new ReleaseQueue);
+        auto shared = Ref<ReleaseQueue>::adopt(new ReleaseQueue(fork_generation()));
         *out_queue = new HurrayReleaseQueue(std::move(shared));
         return {};
     });
@@ -61,12 +61,14 @@ HURRAY_API HurrayStatus hurray_release_queue_pending(HG_IN_OPT const HurrayRelea
 HURRAY_API HurrayStatus hurray_release_queue_destroy(HG_DESTROYED_VAR HurrayReleaseQueue** queue) noexcept {
     if (queue == nullptr || *queue == nullptr) return HURRAY_OK;
     HURRAY_REQUIRE_HANDLE(*queue, nullptr);
+    if ((*queue)->closing) return HURRAY_ERR_INVALID_HANDLE;
     return guarded(nullptr, [&]() -> Result<void> {
         HurrayReleaseQueue* handle = std::exchange(*queue, nullptr);
-        const Ref<ReleaseQueue> shared = handle->queue;
+        // The handle lives until all is released: a release may still ask it.
+        handle->closing = true;
+        handle->queue->close();
+        handle->queue->drain(UINT64_MAX);
         retire(handle);
-        shared->close();
-        shared->drain(UINT64_MAX);
         return {};
     });
 }

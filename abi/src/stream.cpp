@@ -132,7 +132,7 @@ HURRAY_API HurrayStatus hurray_writer_to_memory(HG_OUT_OWNED(hurray_writer_destr
 
 /// Writes a tensor: its descriptor and the bytes of its buffers. Bytes before the data that belong to somebody else
 /// (a buffer's prefix) are left out and the descriptor says so.
-/// @errors IO; UNSUPPORTED: not host memory, or not PRODUCER_SYNCED. After an error in mid-tensor the writer can only
+/// @errors IO; UNSUPPORTED: not host memory; INVALID_SYNC_MODE: not PRODUCER_SYNCED. After an error in mid-tensor the writer can only
 ///     be destroyed
 /// @thread one thread at a time
 /// @since 4

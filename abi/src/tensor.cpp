@@ -69,7 +69,7 @@ void attach_owner(HurrayBufferList& list, const Ref<ContextOwner>& owner) {
 /// @param descriptor read and copied
 /// @owner the list moves into the tensor on success and the variable is nulled; on failure it stays the caller's
 /// @errors INVALID_LAYOUT: another number of buffers; BUFFER_TOO_SMALL; MISALIGNED; INVALID_TYPE: another device;
-///     SYNC_MODE_MISMATCH; INVALID_HANDLE: the list is part of a tensor
+///     SYNC_MODE_MISMATCH; INVALID_HANDLE: the list is part of a tensor; LIMIT_EXCEEDED: a dimension of 2^63 or more
 /// @thread one thread at a time
 /// @since 4
 HURRAY_API HurrayStatus hurray_tensor_new(HG_IN const HurrayDescriptor* descriptor, HG_CONSUMED_VAR HurrayBufferList** list,
@@ -97,7 +97,8 @@ HURRAY_API HurrayStatus hurray_tensor_new(HG_IN const HurrayDescriptor* descript
 /// @param queue where a deferred release waits; null: the default queue
 /// @owner `data` belongs to the tensor until `release(data, release_context)` runs, exactly once; the tensor belongs to
 ///     the caller. On failure nothing has moved and `release` does not run
-/// @errors INVALID_TYPE, INVALID_LAYOUT, UNSUPPORTED, INVALID_ARGUMENT, NULL_POINTER
+/// @errors INVALID_TYPE, INVALID_LAYOUT, UNSUPPORTED, INVALID_ARGUMENT, NULL_POINTER, LIMIT_EXCEEDED: a dimension of 2^63
+///     or more
 /// @thread any
 /// @since 4
 HURRAY_API HurrayStatus hurray_tensor_from_host(HG_IN const HurrayDenseSpec* spec, HG_KEPT void* data, uint64_t byte_size,

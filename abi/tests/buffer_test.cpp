@@ -62,6 +62,7 @@ TEST_F(BufferFromPtr, RefusalsMoveNoOwnership) {
         HurrayStatus expected;
     };
     const Case cases[] = {
+        {"range that wraps", reinterpret_cast<void*>(~std::uintptr_t{63}), 65, 64, 0, HURRAY_ERR_INVALID_ARGUMENT},
         {"null data", nullptr, 1, 64, 0, HURRAY_ERR_NULL_POINTER},
         {"alignment 0", memory.bytes, 64, 0, 0, HURRAY_ERR_INVALID_LAYOUT},
         {"alignment not a power of two", memory.bytes, 64, 96, 0, HURRAY_ERR_INVALID_LAYOUT},
@@ -301,6 +302,38 @@ TEST_F(BufferDeferred, PolicyIsFixedOnceShared) {
     EXPECT_EQ(hurray_buffer_set_release_any_thread(buffer, nullptr), HURRAY_ERR_INVALID_ARGUMENT);
     EXPECT_EQ(hurray_buffer_destroy(buffer), HURRAY_OK);
     EXPECT_EQ(hurray_buffer_destroy(share), HURRAY_OK);
+}
+
+// A release that asks the queue on which it waited, while that is being destroyed, and destroys it again.
+struct QueueUser {
+    HurrayReleaseQueue* queue = nullptr;
+    int calls = 0;
+    HurrayStatus pending_status = HURRAY_ERR_IO;
+    HurrayStatus destroy_status = HURRAY_OK;
+
+    static void release(void*, void* context) {
+        auto* self = static_cast<QueueUser*>(context);
+        ++self->calls;
+        std::uint64_t count = 0;
+        self->pending_status = hurray_release_queue_pending(self->queue, &count, nullptr);
+        HurrayReleaseQueue* copy = self->queue;
+        self->destroy_status = hurray_release_queue_destroy(&copy);
+    }
+};
+
+TEST_F(BufferDeferred, ReleaseMayUseTheQueueThatIsBeingDestroyed) {
+    AlignedBytes<64> memory;
+    QueueUser user;
+    ASSERT_EQ(hurray_release_queue_new(&user.queue, nullptr), HURRAY_OK);
+    HurrayReleaseQueue* queue = user.queue;
+    HurrayBuffer* buffer = nullptr;
+    ASSERT_EQ(hurray_buffer_from_ptr(memory.bytes, 64, 64, 0, &QueueUser::release, &user, &buffer), HURRAY_OK);
+    ASSERT_EQ(hurray_buffer_set_release_queue(buffer, queue, nullptr), HURRAY_OK);
+    ASSERT_EQ(hurray_buffer_destroy_deferred(buffer, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_release_queue_destroy(&queue), HURRAY_OK);
+    EXPECT_EQ(user.calls, 1);
+    EXPECT_EQ(user.pending_status, HURRAY_OK);
+    EXPECT_EQ(user.destroy_status, HURRAY_ERR_INVALID_HANDLE);
 }
 
 // The seed: double-free and use-after-free MUST be detected in debug builds; the runtime switch does the same.

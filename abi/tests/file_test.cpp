@@ -192,6 +192,19 @@ TEST_F(ModelFile, OptionsOutOfRangeAreRefused) {
     EXPECT_EQ(hurray_file_destroy(&file), HURRAY_OK);
 }
 
+TEST_F(ModelFile, NamesInErrorsAreQuotedWhateverTheyHold) {
+    write_raw("{}", "");
+    HurrayFile* file = open();
+    for (const std::string& name : {std::string("a\0b", 3), std::string("\xFF\x1B[31m"), std::string(300, '\xC3')}) {
+        std::uint64_t index = 0;
+        HurrayError error{};
+        EXPECT_EQ(hurray_file_find(file, name.data(), name.size(), &index, &error), HURRAY_ERR_NOT_FOUND);
+        for (const char c : std::string(error.message)) EXPECT_TRUE(c >= 0x20 && c < 0x7F) << error.message;
+    }
+    EXPECT_EQ(hurray_file_find(file, nullptr, 0, nullptr, nullptr), HURRAY_ERR_NULL_POINTER);
+    EXPECT_EQ(hurray_file_destroy(&file), HURRAY_OK);
+}
+
 TEST_F(ModelFile, HeaderLimitIsConfigurable) {
     write_raw(R"({"__metadata__":{"a":"b"}})", "");
     HurrayFileOptions options{};

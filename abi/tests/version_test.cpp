@@ -76,6 +76,14 @@ TEST(SizedStruct, TooSmallIsRefusedAndNothingBehindItIsTouched) {
     EXPECT_EQ(info.c_abi_version, 0u) << "zeroed up to struct_size";
 }
 
+TEST(SizedStruct, AbsurdSizeIsRefusedAndNothingIsTouched) {
+    HurrayRuntimeInfo info{};
+    info.struct_size = UINT32_MAX;
+    info.c_abi_version = 9;
+    EXPECT_EQ(hurray_runtime_info(&info, nullptr), HURRAY_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(info.c_abi_version, 9u);
+}
+
 TEST(LiveHandles, UnknownKindIsRefused) {
     std::uint64_t handles = 1;
     std::uint64_t bytes = 1;

@@ -118,7 +118,7 @@ def tensors():
                     data = data[:-1] + bytes([data[-1] & ((1 << used) - 1)])
             yield f"{type_name}.{what}", descriptor, data
     special = struct.pack("<4f", 1.5, float("inf"), -0.0, 2.0)
-    yield "infinite \u00e4\u2192\U0001f600", wire.Descriptor(0x03, (4,)), special
+    yield "infinite \u00e4\u2192\U0001f600\u2028\u0085", wire.Descriptor(0x03, (4,)), special
     yield "not\0a number \"\\\n", wire.Descriptor(0x04, (2,)), struct.pack("<2d", float("nan"), 1.0)
 
 
@@ -133,7 +133,7 @@ class StageTest(unittest.TestCase):
     def relay(self, stream, names=None, check=True):
         names_file, report = self.folder / "names", self.folder / "report"
         names = [name for name, _, _ in self.tensors] if names is None else names
-        names_file.write_text("".join(json.dumps(name) + "\n" for name in names), encoding="utf-8")
+        names_file.write_text("".join(json.dumps(name, ensure_ascii=False) + "\n" for name in names), encoding="utf-8")
         done = driver_support.run(["relay", str(names_file), str(report)], stream, check)
         lines = driver_support.json_lines(report.read_bytes()) if report.exists() and done.returncode == 0 else []
         return done, lines

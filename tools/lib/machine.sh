@@ -188,16 +188,21 @@ language_name() {
 
 # Turns "all" or "java,go" into words; fails on a language that there is not.
 language_list() {
-  local list="$1" language
+  local list="$1" language words=()
   if [[ "$list" == all ]]; then
     printf '%s\n' "${all_languages[*]}"
     return 0
   fi
-  for language in ${list//,/ }; do
+  IFS=', ' read -r -a words <<<"$list"
+  if ((${#words[@]} == 0)); then
+    printf 'no language is named (there are: %s, or all)\n' "${all_languages[*]}" >&2
+    return 1
+  fi
+  for language in "${words[@]}"; do
     if [[ " ${all_languages[*]} " != *" $language "* ]]; then
       printf 'no such language: %s (there are: %s, or all)\n' "$language" "${all_languages[*]}" >&2
       return 1
     fi
   done
-  printf '%s\n' "${list//,/ }"
+  printf '%s\n' "${words[*]}"
 }

@@ -42,7 +42,7 @@ class Stage:
             self.problem = f"exit code {code}: {last}"
             return
         text = self.report.read_text(encoding="utf-8")
-        self.lines = [json.loads(line) for line in text.splitlines() if line]
+        self.lines = [json.loads(line) for line in text.split("\n") if line]
         if not self.lines:
             self.problem = "an empty report"
 

@@ -28,7 +28,7 @@
  *
  * NULL AND OUTPUTS. A required pointer that is NULL gives HURRAY_ERR_NULL_POINTER, before anything else happens to
  * the call's inputs. Outputs are zeroed first, so that after a failure they hold 0 or NULL. A struct that starts with
- * struct_size is sized by its caller: set struct_size to sizeof the struct before the call. The library fills no more
+ * struct_size is sized by its caller: set struct_size to sizeof the struct (at most 4096) before the call. The library fills no more
  * than that, and zeroes what it does not know; so structs can grow at their end and old programs still work.
  * Reserved fields are 0.
  *
@@ -39,7 +39,8 @@
  *
  * THREADS. A handle may move between threads and is used by one thread at a time, unless @thread says more. Reference
  * counts are atomic: two handles that share memory may be used by two threads. The library starts no threads and
- * installs no signal handlers. After fork the child may only end what it inherited.
+ * installs no signal handlers. The child of a fork may only end what it inherited: memory goes, and no callback of the
+ * parent runs there.
  *
  * SIZES. Lengths and offsets are bytes, shapes and strides count elements, and integers have fixed widths. Flags and
  * tags are constants, never C enums. Booleans are uint8_t, 0 or 1.
@@ -640,7 +641,7 @@ HURRAY_API HurrayStatus hurray_diagnostics_read(uint32_t index, HurrayError *out
  *     NULL before anything else.
  * @return HURRAY_OK, or a negative code: INVALID_LAYOUT: alignment is no power of two or below 64;
  *     MISALIGNED: data is not aligned as declared; INVALID_TYPE: unknown device; NULL_POINTER: data is null
- *     and byte_size is not 0
+ *     and byte_size is not 0; INVALID_ARGUMENT: the range wraps around
  * @owner the memory belongs to the buffer until its release; the handle belongs to the caller
  * @thread any
  * @since C ABI 1
@@ -1286,7 +1287,7 @@ HURRAY_API HurrayStatus hurray_descriptor_builder_destroy(HurrayDescriptorBuilde
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: INVALID_LAYOUT: another number of buffers; BUFFER_TOO_SMALL;
  *     MISALIGNED; INVALID_TYPE: another device; SYNC_MODE_MISMATCH; INVALID_HANDLE: the list is part of a
- *     tensor
+ *     tensor; LIMIT_EXCEEDED: a dimension of 2^63 or more
  * @owner the list moves into the tensor on success and the variable is nulled; on failure it stays the
  *     caller's
  * @thread one thread at a time
@@ -1312,7 +1313,7 @@ HURRAY_API HurrayStatus hurray_tensor_new(const HurrayDescriptor *descriptor, Hu
  *     NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: INVALID_TYPE, INVALID_LAYOUT, UNSUPPORTED, INVALID_ARGUMENT,
- *     NULL_POINTER
+ *     NULL_POINTER, LIMIT_EXCEEDED: a dimension of 2^63 or more
  * @owner `data` belongs to the tensor until `release(data, release_context)` runs, exactly once; the tensor
  *     belongs to the caller. On failure nothing has moved and `release` does not run
  * @thread any

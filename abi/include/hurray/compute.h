@@ -30,7 +30,8 @@ extern "C" {
  *     else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: UNSUPPORTED: the layout is not dense, the shape dynamic, or the
- *     memory not the host's; INVALID_ARGUMENT: alignment; OUT_OF_MEMORY
+ *     memory not the host's; INVALID_ARGUMENT: alignment; INVALID_LAYOUT: the elements take more than 2^64-1
+ *     bytes; OUT_OF_MEMORY
  * @owner caller; independent of `tensor`
  * @thread one thread at a time
  * @since C ABI 4

@@ -318,9 +318,10 @@ HURRAY_API HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer
  *
  * @param writer Required. The call may change it; it stays the caller's.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code: IO: the old file, if any, is as it was; INVALID_ARGUMENT: finished
+ * @return HURRAY_OK, or a negative code: IO: the old file, if any, is as it was; NOT_FOUND: the folder is
+ *     gone; LIMIT_EXCEEDED: the header would be longer than readers accept; INVALID_ARGUMENT: finished
  *     already
- * @thread one thread at a time
+ * @thread one thread at a time; releases of tensors of which the writer held the last share run on it
  * @since C ABI 4
  */
 HURRAY_API HurrayStatus hurray_file_writer_finish(HurrayFileWriter *writer, HurrayError *error);
@@ -459,8 +460,8 @@ HURRAY_API HurrayStatus hurray_writer_to_memory(HurrayWriter **out_writer, Hurra
  * @param writer Required. The call may change it; it stays the caller's.
  * @param tensor Required. Read during the call only; stays the caller's.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code: IO; UNSUPPORTED: not host memory, or not PRODUCER_SYNCED. After an
- *     error in mid-tensor the writer can only be destroyed
+ * @return HURRAY_OK, or a negative code: IO; UNSUPPORTED: not host memory; INVALID_SYNC_MODE: not
+ *     PRODUCER_SYNCED. After an error in mid-tensor the writer can only be destroyed
  * @thread one thread at a time
  * @since C ABI 4
  * @spec format: stream

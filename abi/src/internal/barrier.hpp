@@ -48,15 +48,18 @@ HurrayStatus report_invalid_handle(const char* parameter, HurrayError* out) noex
 /// Fails with HURRAY_ERR_INVALID_HANDLE.
 std::unexpected<Error> invalid_handle(const char* parameter, const char* expected) noexcept;
 
+/// Larger values of struct_size are refused: nobody's struct is, and a variable that was never set may well be.
+inline constexpr std::uint32_t largest_struct_size = 4096;
+
 /// Prepares a struct that starts with struct_size: reads the size the caller compiled with, zeroes the rest up to
 /// it, and says how much of ours fits. `minimum` is the size of the struct when it was introduced.
 template <typename Struct>
 Result<void> fill_sized_struct(Struct* out, const Struct& value, std::uint32_t minimum, const char* parameter) noexcept {
     static_assert(std::is_trivially_copyable_v<Struct>);
     const std::uint32_t size = out->struct_size;
-    if (size < minimum) {
-        return fail(Status::invalid_argument, Error::no_offset, "%s->struct_size: expected at least %u, got %u", parameter,
-                    minimum, size);
+    if (size < minimum || size > largest_struct_size) {
+        return fail(Status::invalid_argument, Error::no_offset, "%s->struct_size: expected %u to %u, got %u", parameter, minimum,
+                    largest_struct_size, size);
     }
     auto* bytes = reinterpret_cast<unsigned char*>(out);
     const std::uint32_t ours = size < sizeof(Struct) ? size : static_cast<std::uint32_t>(sizeof(Struct));
@@ -69,7 +72,7 @@ Result<void> fill_sized_struct(Struct* out, const Struct& value, std::uint32_t m
 template <typename Struct>
 void clear_sized_struct(Struct* out) noexcept {
     const std::uint32_t size = out->struct_size;
-    if (size > sizeof size) std::memset(reinterpret_cast<unsigned char*>(out) + sizeof size, 0, size - sizeof size);
+    if (size > sizeof size && size <= largest_struct_size) std::memset(reinterpret_cast<unsigned char*>(out) + sizeof size, 0, size - sizeof size);
 }
 
 /// Reads a caller's options struct of any size into ours: missing fields are zero, and unknown further ones must be.
@@ -78,9 +81,9 @@ Result<Struct> read_sized_struct(const Struct* in, std::uint32_t minimum, const 
     Struct value{};
     if (in == nullptr) return value;
     const std::uint32_t size = in->struct_size;
-    if (size < minimum || size > 4096) {
-        return fail(Status::invalid_argument, Error::no_offset, "%s->struct_size: expected %u to 4096, got %u", parameter,
-                    minimum, size);
+    if (size < minimum || size > largest_struct_size) {
+        return fail(Status::invalid_argument, Error::no_offset, "%s->struct_size: expected %u to %u, got %u", parameter, minimum,
+                    largest_struct_size, size);
     }
     const auto* bytes = reinterpret_cast<const unsigned char*>(in);
     for (std::uint32_t i = sizeof(Struct); i < size; ++i) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 #include <mutex>
+#include <new>
 
 namespace hurray::abi {
 namespace {
@@ -29,5 +30,7 @@ bool read_diagnostic(std::uint32_t index, HurrayError& out) noexcept {
     out = ring[(ring_written - kept + index) % ring_capacity];
     return true;
 }
+
+void reset_diagnostics_after_fork() noexcept { new (&ring_mutex) std::mutex; }
 
 }  // namespace hurray::abi

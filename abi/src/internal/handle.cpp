@@ -68,4 +68,6 @@ bool quarantine(void* memory, void (*free_memory)(void*) noexcept) noexcept {
     return true;
 }
 
+void reset_quarantine_after_fork() noexcept { new (&quarantine_mutex) std::mutex; }
+
 }  // namespace hurray::abi

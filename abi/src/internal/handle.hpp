@@ -50,6 +50,9 @@ void set_handle_checks(bool enabled) noexcept;
 /// pointer still finds `dead_magic`. Returns false when the caller must free it.
 bool quarantine(void* memory, void (*free_memory)(void*) noexcept) noexcept;
 
+/// For the child of a fork: see reset_diagnostics_after_fork.
+void reset_quarantine_after_fork() noexcept;
+
 /// Base of every handle of kind `Kind`; counts itself.
 template <std::uint32_t Kind>
 struct HandleBase {

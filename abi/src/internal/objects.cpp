@@ -95,16 +95,20 @@ Result<void> check_buffers(const Descriptor& descriptor, const HurrayBufferList&
 
 }  // namespace
 
+Result<void> check_address_range(const void* data, std::uint64_t byte_size) {
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    if (byte_size != 0 && byte_size - 1 > std::numeric_limits<std::uintptr_t>::max() - address) {
+        return fail(Status::invalid_argument, Error::no_offset, "byte_size: %llu bytes from data wrap around the address space",
+                    static_cast<unsigned long long>(byte_size));
+    }
+    return {};
+}
+
 Result<Buffer> host_buffer(void* data, std::uint64_t byte_size, std::uint8_t read_only) {
     if (read_only > 1) {
         return fail(Status::invalid_argument, Error::no_offset, "read_only: expected 0 or 1, got %u", read_only);
     }
-    const auto address = reinterpret_cast<std::uintptr_t>(data);
-    if (byte_size > std::numeric_limits<std::uintptr_t>::max() - address ||
-        byte_size > std::numeric_limits<std::uint64_t>::max() - minimum_alignment) {
-        return fail(Status::invalid_argument, Error::no_offset, "byte_size: %llu bytes from data wrap around the address space",
-                    static_cast<unsigned long long>(byte_size));
-    }
+    if (auto checked = check_address_range(data, byte_size); !checked) return std::unexpected(checked.error());
     Buffer buffer = wrap_host_memory(data, byte_size, {});
     buffer.read_only = read_only == 1;
     return buffer;

@@ -83,9 +83,14 @@ struct HurrayReleaseQueue final : hurray::abi::HandleBase<HURRAY_HANDLE_RELEASE_
     explicit HurrayReleaseQueue(hurray::Ref<hurray::abi::ReleaseQueue> shared) : queue(std::move(shared)) {}
 
     hurray::Ref<hurray::abi::ReleaseQueue> queue;
+    /// Set while the queue is being destroyed: a release that destroys it again finds the door shut.
+    bool closing = false;
 };
 
 namespace hurray::abi {
+
+/// Succeeds when `byte_size` bytes from `data` lie within the address space.
+Result<void> check_address_range(const void* data, std::uint64_t byte_size);
 
 /// The buffer over host memory of any alignment, without an owner yet. Checks the arguments of the caller.
 Result<Buffer> host_buffer(void* data, std::uint64_t byte_size, std::uint8_t read_only);

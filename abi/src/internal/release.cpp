@@ -1,5 +1,6 @@
 #include "abi/src/internal/release.hpp"
 
+#include <new>
 #include <utility>
 
 #include "abi/src/internal/diagnostics.hpp"
@@ -7,7 +8,7 @@
 namespace hurray::abi {
 namespace {
 
-constinit ReleaseQueue default_queue;
+constinit ReleaseQueue default_queue(0);
 
 // Callbacks must not throw; one that does anyway is reported and goes no further.
 template <typename Callback>
@@ -29,12 +30,14 @@ void defer(ReleasePolicy& policy, PendingRelease* release) noexcept {
 
 ReleaseQueue& ReleaseQueue::process_default() noexcept { return default_queue; }
 
+void ReleaseQueue::reset_default_after_fork() noexcept { new (&default_queue) ReleaseQueue(abi::fork_generation()); }
+
 void ReleaseQueue::drop_reference() noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }
 
 void ReleaseQueue::enqueue(PendingRelease* release) noexcept {
-    {
+    if (!inherited()) {
         const std::lock_guard lock(mutex_);
         if (!closed_) {
             release->next_ = nullptr;
@@ -49,7 +52,7 @@ void ReleaseQueue::enqueue(PendingRelease* release) noexcept {
 
 std::uint64_t ReleaseQueue::drain(std::uint64_t limit) noexcept {
     std::uint64_t ran = 0;
-    while (ran < limit) {
+    while (ran < limit && !inherited()) {
         PendingRelease* release = nullptr;
         {
             const std::lock_guard lock(mutex_);
@@ -66,11 +69,13 @@ std::uint64_t ReleaseQueue::drain(std::uint64_t limit) noexcept {
 }
 
 std::uint64_t ReleaseQueue::pending() noexcept {
+    if (inherited()) return 0;
     const std::lock_guard lock(mutex_);
     return pending_;
 }
 
 void ReleaseQueue::close() noexcept {
+    if (inherited()) return;
     const std::lock_guard lock(mutex_);
     closed_ = true;
 }
@@ -79,22 +84,24 @@ void LentStorage::dispose() noexcept {
     const HurrayReleaseCallback release = release_;
     void* const data = data_;
     void* const context = context_;
+    const bool inherited = fork_generation_ != fork_generation();
     delete this;
-    if (release != nullptr) {
+    if (release != nullptr && !inherited) {
         run_callback("a release callback threw an exception", [&] { release(data, context); });
     }
 }
 
 void LentStorage::dispose_deferred() noexcept {
-    if (policy.any_thread || release_ == nullptr) return dispose();
+    if (policy.any_thread || release_ == nullptr || fork_generation_ != fork_generation()) return dispose();
     defer(policy, this);
 }
 
 void ContextOwner::dispose() noexcept {
     const HurrayOwnerReleaseFn release = release_;
     void* const owner = owner_;
+    const bool inherited = fork_generation_ != fork_generation();
     delete this;
-    if (release != nullptr) {
+    if (release != nullptr && !inherited) {
         run_callback("an owner release callback threw an exception", [&] { release(owner); });
     }
 }
@@ -103,7 +110,7 @@ void ContextOwner::dispose_deferred() noexcept {
     for (Ref<ContextOwner>& kept : kept_) {
         drop(kept.detach(), true);
     }
-    if (policy.any_thread || release_ == nullptr) return dispose();
+    if (policy.any_thread || release_ == nullptr || fork_generation_ != fork_generation()) return dispose();
     defer(policy, this);
 }
 

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "abi/src/api/buffer.hpp"
+#include "abi/src/internal/fork.hpp"
 #include "core/hurray/memory/storage.hpp"
 
 namespace hurray::abi {
@@ -39,7 +40,13 @@ public:
     /// The queue of releases that were given none.
     static ReleaseQueue& process_default() noexcept;
 
-    constexpr ReleaseQueue() = default;
+    /// `fork_generation`: that of the process that makes it. In a fork of that process the queue is not touched any
+    /// more, since nobody may be left to unlock it.
+    constexpr explicit ReleaseQueue(std::uint32_t fork_generation) noexcept : fork_generation_(fork_generation) {}
+
+    /// Gives the child of a fork an empty default queue.
+    static void reset_default_after_fork() noexcept;
+
     void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
     void drop_reference() noexcept;
 
@@ -52,6 +59,9 @@ public:
     void close() noexcept;
 
 private:
+    [[nodiscard]] bool inherited() const noexcept { return fork_generation_ != abi::fork_generation(); }
+
+    const std::uint32_t fork_generation_;
     std::mutex mutex_;
     PendingRelease* first_ = nullptr;
     PendingRelease* last_ = nullptr;
@@ -88,6 +98,7 @@ private:
     HurrayReleaseCallback release_;
     void* data_;
     void* context_;
+    const std::uint32_t fork_generation_ = fork_generation();
 };
 
 /// Owner of a tensor context, kept as long as anything needs the memory that it stands for.
@@ -116,6 +127,7 @@ private:
 
     HurrayOwnerReleaseFn release_;
     void* owner_;
+    const std::uint32_t fork_generation_ = fork_generation();
     Ref<ContextOwner> kept_[2];
 };
 

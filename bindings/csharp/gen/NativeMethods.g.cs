@@ -100,8 +100,8 @@ internal static unsafe partial class NativeMethods
     /// <remarks><para>Owner: the memory belongs to the buffer until its release; the handle belongs to the
     /// caller</para>
     /// <para>Errors: INVALID_LAYOUT: alignment is no power of two or below 64; MISALIGNED: data is not
-    /// aligned as declared; INVALID_TYPE: unknown device; NULL_POINTER: data is null and byte_size is not
-    /// 0</para>
+    /// aligned as declared; INVALID_TYPE: unknown device; NULL_POINTER: data is null and byte_size is not 0;
+    /// INVALID_ARGUMENT: the range wraps around</para>
     /// <para>Thread: any</para>
     /// <para>Specification: ABI: Buffer Release Callbacks</para>
     /// <para>Since version 1 of the C ABI</para></remarks>
@@ -667,7 +667,8 @@ internal static unsafe partial class NativeMethods
     /// <remarks><para>Owner: the list moves into the tensor on success and the variable is nulled; on failure
     /// it stays the caller's</para>
     /// <para>Errors: INVALID_LAYOUT: another number of buffers; BUFFER_TOO_SMALL; MISALIGNED; INVALID_TYPE:
-    /// another device; SYNC_MODE_MISMATCH; INVALID_HANDLE: the list is part of a tensor</para>
+    /// another device; SYNC_MODE_MISMATCH; INVALID_HANDLE: the list is part of a tensor; LIMIT_EXCEEDED: a
+    /// dimension of 2^63 or more</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="descriptor">read and copied. Required. Read during the call only; stays the
@@ -686,7 +687,8 @@ internal static unsafe partial class NativeMethods
     /// <remarks><para>Owner: `data` belongs to the tensor until `release(data, release_context)` runs,
     /// exactly once; the tensor belongs to the caller. On failure nothing has moved and `release` does not
     /// run</para>
-    /// <para>Errors: INVALID_TYPE, INVALID_LAYOUT, UNSUPPORTED, INVALID_ARGUMENT, NULL_POINTER</para>
+    /// <para>Errors: INVALID_TYPE, INVALID_LAYOUT, UNSUPPORTED, INVALID_ARGUMENT, NULL_POINTER,
+    /// LIMIT_EXCEEDED: a dimension of 2^63 or more</para>
     /// <para>Thread: any</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="spec">type, layout, shape and strides; read during the call only. Required. Read during
@@ -977,9 +979,11 @@ internal static unsafe partial class NativeMethods
 
     /// <summary>Writes the file to disk and puts it under its name in one step. Afterwards the writer can
     /// only be destroyed.</summary>
-    /// <remarks><para>Errors: IO: the old file, if any, is as it was; INVALID_ARGUMENT: finished
+    /// <remarks><para>Errors: IO: the old file, if any, is as it was; NOT_FOUND: the folder is gone;
+    /// LIMIT_EXCEEDED: the header would be longer than readers accept; INVALID_ARGUMENT: finished
     /// already</para>
-    /// <para>Thread: one thread at a time</para>
+    /// <para>Thread: one thread at a time; releases of tensors of which the writer held the last share run on
+    /// it</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="writer">Required. The call may change it; it stays the caller's.</param>
     /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
@@ -1109,8 +1113,8 @@ internal static unsafe partial class NativeMethods
 
     /// <summary>Writes a tensor: its descriptor and the bytes of its buffers. Bytes before the data that
     /// belong to somebody else (a buffer's prefix) are left out and the descriptor says so.</summary>
-    /// <remarks><para>Errors: IO; UNSUPPORTED: not host memory, or not PRODUCER_SYNCED. After an error in
-    /// mid-tensor the writer can only be destroyed</para>
+    /// <remarks><para>Errors: IO; UNSUPPORTED: not host memory; INVALID_SYNC_MODE: not PRODUCER_SYNCED. After
+    /// an error in mid-tensor the writer can only be destroyed</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: stream</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -1151,7 +1155,8 @@ internal static unsafe partial class NativeMethods
     /// contiguous.</summary>
     /// <remarks><para>Owner: caller; independent of `tensor`</para>
     /// <para>Errors: UNSUPPORTED: the layout is not dense, the shape dynamic, or the memory not the host's;
-    /// INVALID_ARGUMENT: alignment; OUT_OF_MEMORY</para>
+    /// INVALID_ARGUMENT: alignment; INVALID_LAYOUT: the elements take more than 2^64-1 bytes;
+    /// OUT_OF_MEMORY</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>

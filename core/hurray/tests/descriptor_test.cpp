@@ -13,16 +13,17 @@ namespace {
 std::size_t allocations = 0;
 }  // namespace
 
-// Counts what the program allocates; the library's memory for descriptors comes from here.
-void* operator new(std::size_t size) {
+// Counts what the program allocates; the library's memory for descriptors comes from here. Not inlined: GCC would see
+// std::free on what operator new returned, and take the two for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size) {
     ++allocations;
     if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
     throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
     std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
 

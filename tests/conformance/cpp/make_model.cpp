@@ -76,6 +76,7 @@ int make_model(const std::string& model) {
         {"empty.mask", HURRAY_TYPE_BOOL, {0}, 1},
         {"n\xC3\xA4me \xE2\x86\x92 \xF0\x9F\x98\x80", HURRAY_TYPE_FLOAT32, {3}, 32},
         {std::string("with\0nul", 8), HURRAY_TYPE_UINT8, {1}, 8},
+        {"line\xE2\x80\xA8separators\xC2\x85", HURRAY_TYPE_INT8, {2}, 8},
         {"quote\" and \\ and\nline", HURRAY_TYPE_UINT8, {2}, 8},
     };
     const auto writer =
