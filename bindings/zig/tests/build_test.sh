@@ -7,6 +7,12 @@ cache="$2/zig-cache"
 library="$PWD/$3"
 stranger="$PWD/$4"
 
+# The package has the version of everything else.
+if ! grep -qF ".version = \"$(cat VERSION)\"," bindings/zig/build.zig.zon; then
+  echo "build.zig.zon: expected version $(cat VERSION), as the file VERSION says" >&2
+  exit 1
+fi
+
 scratch="$(mktemp -d)"
 trap 'rm -rf "$scratch"' EXIT
 export HOME="$scratch"
