@@ -7,6 +7,34 @@
 namespace hurray::abi {
 namespace {
 
+// The core's codes and the published ones are the same numbers.
+constexpr bool same(Status core, HurrayStatus published) { return static_cast<HurrayStatus>(core) == published; }
+static_assert(same(Status::ok, HURRAY_OK));
+static_assert(same(Status::invalid_magic, HURRAY_ERR_INVALID_MAGIC));
+static_assert(same(Status::version_mismatch, HURRAY_ERR_VERSION_MISMATCH));
+static_assert(same(Status::invalid_layout, HURRAY_ERR_INVALID_LAYOUT));
+static_assert(same(Status::invalid_type, HURRAY_ERR_INVALID_TYPE));
+static_assert(same(Status::buffer_too_small, HURRAY_ERR_BUFFER_TOO_SMALL));
+static_assert(same(Status::null_pointer, HURRAY_ERR_NULL_POINTER));
+static_assert(same(Status::internal_panic, HURRAY_ERR_INTERNAL_PANIC));
+static_assert(same(Status::invalid_sync_mode, HURRAY_ERR_INVALID_SYNC_MODE));
+static_assert(same(Status::sync_mode_mismatch, HURRAY_ERR_SYNC_MODE_MISMATCH));
+static_assert(same(Status::internal, HURRAY_ERR_INTERNAL));
+static_assert(same(Status::index_out_of_bounds, HURRAY_ERR_INDEX_OUT_OF_BOUNDS));
+static_assert(same(Status::invalid_handle, HURRAY_ERR_INVALID_HANDLE));
+static_assert(same(Status::out_of_memory, HURRAY_ERR_OUT_OF_MEMORY));
+static_assert(same(Status::io, HURRAY_ERR_IO));
+static_assert(same(Status::unsupported, HURRAY_ERR_UNSUPPORTED));
+static_assert(same(Status::cancelled, HURRAY_ERR_CANCELLED));
+static_assert(same(Status::forked, HURRAY_ERR_FORKED));
+static_assert(same(Status::invalid_argument, HURRAY_ERR_INVALID_ARGUMENT));
+static_assert(same(Status::invalid_quantization, HURRAY_ERR_INVALID_QUANTIZATION));
+static_assert(same(Status::invalid_composite, HURRAY_ERR_INVALID_COMPOSITE));
+static_assert(same(Status::misaligned, HURRAY_ERR_MISALIGNED));
+static_assert(same(Status::invalid_format, HURRAY_ERR_INVALID_FORMAT));
+static_assert(same(Status::not_found, HURRAY_ERR_NOT_FOUND));
+static_assert(same(Status::limit_exceeded, HURRAY_ERR_LIMIT_EXCEEDED));
+
 void write_report(HurrayError* out, Status code, const char* message, std::uint64_t offset) noexcept {
     if (out == nullptr) return;
     out->code = static_cast<std::int32_t>(code);

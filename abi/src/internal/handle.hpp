@@ -30,7 +30,7 @@ static_assert(sizeof(HandlePrefix) == 16 + sizeof(void*));
 
 inline constexpr std::uint32_t handle_generation = 1;
 
-/// Magic of a live handle: seven letters and the kind. A destroyed handle is overwritten with `dead_magic`.
+/// Magic of a live handle: the six letters of the name and the kind. A destroyed handle is overwritten with `dead_magic`.
 constexpr std::uint64_t magic_of(std::uint32_t kind) { return 0x59415252'55480000ULL | kind; }
 inline constexpr std::uint64_t dead_magic = 0xDEAD'DEAD'DEAD'DEADULL;
 

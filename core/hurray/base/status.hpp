@@ -1,4 +1,4 @@
-// The outcome codes of the library. The C ABI publishes the same numbers (abi/src/api/status.hpp checks it);
+// The outcome codes of the library. The C ABI publishes the same numbers (abi/src/internal/barrier.cpp checks it);
 // a code never changes its meaning.
 #pragma once
 
