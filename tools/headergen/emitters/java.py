@@ -143,8 +143,10 @@ def _structs(abi: dict) -> str:
 # --- SWIG -------------------------------------------------------------------------------------------------------
 
 
-def _has_callback(f: dict) -> bool:
-    return any(p["type"]["kind"] == "callback" for p in f["params"])
+def _has_callback(abi: dict, f: dict) -> bool:
+    """Whether it takes a callback, or a struct with one: what those are in Java is not mechanical."""
+    calling = {s["name"] for s in abi["structs"] if any(field["type"]["kind"] == "callback" for field in s["fields"])}
+    return any(p["type"]["kind"] == "callback" or common.target(p["type"]).get("name") in calling for p in f["params"])
 
 
 def _interface(abi: dict) -> str:
@@ -163,7 +165,7 @@ def _interface(abi: dict) -> str:
     out += [f"HURRAY_STRUCT({s['name']})\n" for s in abi["structs"]]
     left_out = []
     for f in abi["functions"]:
-        if _has_callback(f):
+        if _has_callback(abi, f):
             left_out.append(f["name"])
         else:
             out.append("\n" + _declaration(f))
@@ -197,7 +199,8 @@ def _require_typemap(f: dict, p: dict) -> None:
     target, depth = common.target(t), common.depth(t)
     scalar = common.strip_alias(target)
     covered = (target["kind"] == "handle" or (target["kind"] == "struct" and depth == 1)
-               or (p["annotation"] == "out" and depth == 1 and scalar.get("name") in ("uint32_t", "uint64_t"))
+               or (p["annotation"] == "out" and depth == 1 and scalar.get("name") in ("uint8_t", "uint32_t", "uint64_t"))
+               or (p["annotation"].startswith("out") and depth == 2 and target["kind"] == "void")
                or (p["annotation"] == "out_borrowed" and depth == 2 and scalar.get("name") == "uint8_t"))
     if not covered:
         raise ValueError(f"java: {f['name']}: {p['c']}: bindings/java/swig/memory.swg has no typemap for it")
