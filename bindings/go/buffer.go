@@ -88,7 +88,7 @@ func BufferOf[T Element](data []T, release func()) (buffer *Buffer, byteOffset u
 	})
 	runtime.KeepAlive(buffer)
 	if err != nil {
-		// The buffer holds the memory now; to end it releases the memory, as its owner asked for.
+		loan.Mute()
 		_ = buffer.Close()
 		return nil, 0, err
 	}
@@ -137,6 +137,20 @@ func (b *Buffer) SetReadOnly() error {
 	const op = "Buffer.SetReadOnly"
 	err := b.use(op, func(handle *capi.Buffer) error {
 		return call(op, func(report *capi.Error) int32 { return capi.CallBufferSetReadOnly(handle, report) })
+	})
+	runtime.KeepAlive(b)
+	return err
+}
+
+// SetReleaseAnyThread consents, for whoever lent the memory, to its release on any thread: when the collector ends the
+// last share, release then runs at once, on the collector's goroutine, where it must not block. Without that it waits
+// for the next call that makes or closes something. Call it before the memory is shared.
+//
+// Errors: ErrInvalidArgument when the memory is shared already, or is the library's, which needs no consent.
+func (b *Buffer) SetReleaseAnyThread() error {
+	const op = "Buffer.SetReleaseAnyThread"
+	err := b.use(op, func(handle *capi.Buffer) error {
+		return call(op, func(report *capi.Error) int32 { return capi.CallBufferSetReleaseAnyThread(handle, report) })
 	})
 	runtime.KeepAlive(b)
 	return err

@@ -172,6 +172,7 @@ func NewTensorContext(abiVersion uint32, descriptor []byte, release func()) (*Te
 	})
 	runtime.KeepAlive(context)
 	if err != nil {
+		loan.Mute()
 		_ = context.Close()
 		return nil, err
 	}

@@ -76,7 +76,9 @@ func runChild(mode string) int {
 	case "panic":
 		return panicChild()
 	case "exit":
-		return exitChild()
+		return exitChild(false)
+	case "exit with checks":
+		return exitChild(true)
 	}
 	return 2
 }

@@ -345,30 +345,125 @@ func panicChild() int {
 	return 0
 }
 
-// A program that ends with live tensors, views and readers ends with code 0.
+// A program that ends with live objects of every kind, over memory of Go's and of the library's, ends with code 0, and
+// nothing is called back on the way out: neither what is open, nor what the collector made due and nobody drained.
 func TestProgramMayEndWithLiveTensors(t *testing.T) {
-	if output, err := inChild(t, "exit", ""); err != nil {
-		t.Fatalf("%v: %s", err, output)
+	for _, mode := range []string{"exit", "exit with checks"} {
+		output, err := inChild(t, mode, "")
+		if err != nil || output != "ends\n" {
+			t.Errorf("%s: %v: %q", mode, err, output)
+		}
 	}
 }
 
 var kept []any
 
-func exitChild() int {
-	tensor, err := hurray.FromSlice([]byte{1}, nil, &hurray.HostOptions{Release: func() { os.Exit(4) }})
-	if err != nil {
-		return 3
+// exitChild ends a program with live objects; a release that runs shows in the output and in the exit code.
+func exitChild(checks bool) int {
+	fail := func(err error) int { os.Stdout.WriteString(err.Error() + "\n"); return 3 }
+	if err := hurray.SetHandleChecks(checks); err != nil {
+		return fail(err)
 	}
-	view, err := tensor.View()
-	if err != nil {
-		return 3
+	called := func() { os.Stdout.WriteString("called back\n"); os.Exit(4) }
+	waiting := make(chan struct{})
+	open := func() error {
+		tensor, err := hurray.FromSlice([]float32{1, 2}, []int{2}, &hurray.HostOptions{Release: called})
+		if err != nil {
+			return err
+		}
+		view, err1 := tensor.View()
+		list, context, err2 := tensor.Export()
+		buffer, _, err3 := hurray.BufferOf(make([]byte, 100), called)
+		owner, err4 := hurray.NewTensorContext(hurray.CABIVersion, []byte("x"), called)
+		kept = append(kept, tensor, view, list, context, buffer, owner)
+		// Memory of the library: allocated, copied, mapped, a stream's.
+		allocated, err5 := hurray.AllocateBuffer(1<<20, 0)
+		copied, _, err6 := tensor.Copy(0)
+		writer, err7 := hurray.NewMemoryWriter()
+		reader, err8 := hurray.NewReaderBytes([]byte("HRRY"), nil)
+		kept = append(kept, allocated, copied, writer, reader)
+		if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, writer.Write(tensor)); err != nil {
+			return err
+		}
+		folder, err := os.MkdirTemp("", "hurray")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(folder)
+		fileWriter, err := hurray.CreateFile(folder+"/x", hurray.FormatSafetensors)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(fileWriter.Add("x", tensor), fileWriter.Finish()); err != nil {
+			return err
+		}
+		file, err := hurray.Open(folder+"/x", nil)
+		if err != nil {
+			return err
+		}
+		mapped, err := file.Tensor(0)
+		kept = append(kept, file, mapped)
+		return err
 	}
-	list, context, err := tensor.Export()
-	if err != nil {
-		return 3
+	if err := open(); err != nil {
+		return fail(err)
 	}
-	kept = append(kept, tensor, view, list, context)
+	func() {
+		tensor, err := hurray.FromSlice(make([]byte, 1000), []int{1000}, &hurray.HostOptions{Release: called})
+		if err != nil {
+			os.Exit(fail(err))
+		}
+		runtime.KeepAlive(tensor)
+		runtime.SetFinalizer(&struct{ p *int }{new(int)}, func(any) { close(waiting) })
+	}()
+	// Two rounds: what was forgotten before the probe has been finalized, and its release waits.
+	for ended := false; !ended; {
+		runtime.GC()
+		select {
+		case <-waiting:
+			ended = true
+		case <-time.After(time.Millisecond):
+		}
+	}
+	os.Stdout.WriteString("ends\n")
 	return 0
+}
+
+// Objects of this package never end a handle twice. Raw pointers can be used twice: with the handle checks on, the
+// second use is a typed error, for every kind of handle that travels.
+func TestRawPointersUsedTwiceAreTypedErrors(t *testing.T) {
+	noLeak(t)
+	before := value(hurray.Runtime())(t).HandleChecks
+	ok(t, hurray.SetHandleChecks(true))
+	t.Cleanup(func() { ok(t, hurray.SetHandleChecks(before)) })
+	released := 0
+	tensor := value(hurray.FromSlice([]float32{4, 5}, []int{2}, &hurray.HostOptions{Release: func() { released++ }}))(t)
+	list, context, err := tensor.Export()
+	ok(t, err)
+	l, c := list.Detach(), context.Detach()
+	ok(t, value(hurray.ImportPointers(l, c))(t).Close())
+	wants(t, errorOf(hurray.ImportPointers(l, c)), hurray.ErrInvalidHandle)
+	for range 2 {
+		// Destroyed twice, and used after that.
+		deadList := value(hurray.BufferListFromPointer(l))(t)
+		wants(t, errorOf(deadList.Len()), hurray.ErrInvalidHandle)
+		wants(t, errorOf(deadList.Buffer(0)), hurray.ErrInvalidHandle)
+		wants(t, deadList.Close(), hurray.ErrInvalidHandle)
+		deadContext := value(hurray.TensorContextFromPointer(c))(t)
+		wants(t, errorOf(deadContext.ABIVersion()), hurray.ErrInvalidHandle)
+		wants(t, errorOf(deadContext.Descriptor()), hurray.ErrInvalidHandle)
+		wants(t, deadContext.Close(), hurray.ErrInvalidHandle)
+	}
+	// A push onto a destroyed list moves nothing.
+	deadList := value(hurray.BufferListFromPointer(l))(t)
+	buffer := value(hurray.AllocateBuffer(1, 0))(t)
+	wants(t, deadList.Push(buffer), hurray.ErrInvalidHandle)
+	ok(t, errorOf(buffer.Info()))
+	wants(t, deadList.Close(), hurray.ErrInvalidHandle)
+	ok(t, errors.Join(buffer.Close(), tensor.Close()))
+	if released != 1 {
+		t.Fatalf("released %d times", released)
+	}
 }
 
 func TestSharesOfManyGoroutinesUnderTheCollector(t *testing.T) {

@@ -112,6 +112,10 @@ type HostOptions struct {
 	// Release runs exactly once, when the last share of the tensor was closed, here or in another runtime, on the
 	// goroutine or thread that closed it. A panic in it ends the program.
 	Release func()
+	// ReleaseAnyThread consents to Release on any thread: when the collector ends a tensor that was forgotten, Release
+	// then runs at once, on the collector's goroutine, where it must not block; without it, in the next call that makes
+	// or closes something.
+	ReleaseAnyThread bool
 }
 
 // denseFrame holds the arguments of hurray_tensor_from_host that are passed by address, in one object.
@@ -180,7 +184,22 @@ func fromHost(op string, elementType ElementType, keep any, memory, pin unsafe.P
 		loan.Cancel()
 		return nil, err
 	}
-	return newTensor(handle), nil
+	t := newTensor(handle)
+	if options.ReleaseAnyThread {
+		err := t.use(op, func(handle *capi.Tensor, report *capi.Error) int32 {
+			var borrowed *capi.Buffer
+			if status := capi.CallTensorBuffer(handle, 0, &borrowed, report); status != 0 {
+				return status
+			}
+			return capi.CallBufferSetReleaseAnyThread(borrowed, report)
+		})
+		if err != nil {
+			loan.Mute()
+			_ = t.Close()
+			return nil, err
+		}
+	}
+	return t, nil
 }
 
 func (f *denseFrame) fill(op string, elementType ElementType, shape []int, options *HostOptions) error {

@@ -51,6 +51,10 @@ func (l *Loan) Cancel() {
 	l.keep = nil
 }
 
+// Mute makes the release not run when the library gives the loan back: what was lent was lent to an object that is
+// ended again because its constructor fails.
+func (l *Loan) Mute() { l.release = nil }
+
 //export hurrayGoReleased
 func hurrayGoReleased(context C.uintptr_t) { released(uintptr(context)) }
 
