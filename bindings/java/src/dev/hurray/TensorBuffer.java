@@ -129,6 +129,21 @@ public final class TensorBuffer extends NativeResource {
     }
 
     /**
+     * Consents to the release of the memory on whatever thread ends its last user, the garbage collector's included: {@code onRelease}
+     * must then be fit to run there. Without it a release that the collector causes waits for a thread of the program.
+     *
+     * @throws HurrayException INVALID_ARGUMENT: the memory is the library's, which needs no consent, or is shared already
+     */
+    public void allowReleaseOnAnyThread() {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            scratch.check(Raw.hurray_buffer_set_release_any_thread(handle, scratch.error));
+        } finally {
+            release();
+        }
+    }
+
+    /**
      * Facts about a buffer.
      *
      * @param byteSize length in bytes, the prefix included

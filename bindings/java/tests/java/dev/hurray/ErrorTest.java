@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-class ErrorTest {
+class ErrorTest extends Baseline {
     @Test
     void codesThatAreNotKnownAreReportedAsTheyAre() {
         HurrayException failure = new HurrayException(-4711, "what a later version finds wrong");
@@ -69,15 +69,49 @@ class ErrorTest {
     }
 
     @Test
-    void handleChecksAndDiagnostics() {
+    void withHandleChecksDestroyingTwiceAndUsingAfterwardsAreInvalidHandleForEveryKind() {
         boolean before = Hurray.runtimeInfo().handleChecks();
         Hurray.setHandleChecks(true);
         assertTrue(Hurray.runtimeInfo().handleChecks());
-        long[] buffer = new long[1];
-        Errors.check(Raw.hurray_buffer_allocate(64, 0, buffer, null));
-        assertEquals(0, Raw.hurray_buffer_destroy(buffer[0]));
-        assertEquals(StatusCode.INVALID_HANDLE.value(), Raw.hurray_buffer_destroy(buffer[0]));
-        Hurray.setHandleChecks(before);
+        try {
+            // The objects of the binding are closed themselves; what somebody else ended behind their back is told apart, too.
+            long buffer = TensorBuffer.allocate(64, 64).detach();
+            assertEquals(0, Raw.hurray_buffer_destroy(buffer));
+            assertEquals(StatusCode.INVALID_HANDLE.value(), Raw.hurray_buffer_destroy(buffer));
+            TensorBuffer deadBuffer = new TensorBuffer(buffer);
+            Failures.expect(StatusCode.INVALID_HANDLE, deadBuffer::info);
+            Failures.expect(StatusCode.INVALID_HANDLE, deadBuffer::share);
+            Failures.expect(StatusCode.INVALID_HANDLE, deadBuffer::close);
+
+            long list = BufferList.create().releaseAddress();
+            assertEquals(0, Raw.hurray_buffer_list_destroy(new long[] {list}));
+            assertEquals(StatusCode.INVALID_HANDLE.value(), Raw.hurray_buffer_list_destroy(new long[] {list}));
+            BufferList deadList = BufferList.fromAddress(list);
+            Failures.expect(StatusCode.INVALID_HANDLE, deadList::size);
+
+            long context = TensorContext.create(new byte[3], null).releaseAddress();
+            assertEquals(0, Raw.hurray_tensor_context_destroy(new long[] {context}));
+            assertEquals(StatusCode.INVALID_HANDLE.value(), Raw.hurray_tensor_context_destroy(new long[] {context}));
+            TensorContext deadContext = TensorContext.fromAddress(context);
+            Failures.expect(StatusCode.INVALID_HANDLE, deadContext::abiVersion);
+            Failures.expect(StatusCode.INVALID_HANDLE, () -> Tensor.importFrom(deadList, deadContext));
+            Failures.expect(StatusCode.INVALID_HANDLE, deadList::close);
+            Failures.expect(StatusCode.INVALID_HANDLE, deadContext::close);
+
+            long tensor = Tensor.copyOf(new float[1], 1).detach();
+            assertEquals(0, Raw.hurray_tensor_destroy(new long[] {tensor}));
+            assertEquals(StatusCode.INVALID_HANDLE.value(), Raw.hurray_tensor_destroy(new long[] {tensor}));
+            Tensor deadTensor = new Tensor(tensor);
+            Failures.expect(StatusCode.INVALID_HANDLE, deadTensor::view);
+            Failures.expect(StatusCode.INVALID_HANDLE, deadTensor::export);
+            Failures.expect(StatusCode.INVALID_HANDLE, deadTensor::close);
+        } finally {
+            Hurray.setHandleChecks(before);
+        }
+    }
+
+    @Test
+    void diagnosticsAreMessages() {
         for (HurrayException message : Hurray.diagnostics()) {
             assertFalse(message.getMessage().isEmpty());
         }

@@ -46,4 +46,26 @@ class NativeThreadTest extends Baseline {
                             Hurray.runtimeInfo().libraryPath(), pair.list().releaseAddress(), pair.context().releaseAddress()));
         }
     }
+
+    @Test
+    void aForkEndsWhatItInheritedAndCallsNothingBack() {
+        Counter released = new Counter();
+        Counter owner = new Counter();
+        Tensor tensor = Tensor.wrap(DenseSpec.rowMajor(ElementType.UINT8, 64), Memory.at(0, 64), released);
+        byte[] encoded = tensor.descriptor().encode();
+        try (TensorExport pair = tensor.export();
+                TensorContext context = TensorContext.create(encoded, owner)) {
+            tensor.close();
+            long list = pair.list().releaseAddress();
+            long contextAddress = context.releaseAddress();
+            assertEquals(0, NativeThreads.destroyPairInFork(Hurray.runtimeInfo().libraryPath(), list, contextAddress));
+            assertEquals(0, released.count());
+            // Here nothing has ended.
+            BufferList.fromAddress(list).close();
+            assertEquals(1, released.count());
+            assertEquals(0, owner.count());
+            TensorContext.fromAddress(contextAddress).close();
+            assertEquals(1, owner.count());
+        }
+    }
 }

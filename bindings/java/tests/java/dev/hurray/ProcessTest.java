@@ -38,22 +38,36 @@ class ProcessTest {
         }
     }
 
-    /** Ends with everything open. */
+    /** Ends with everything open: memory of the library, lent memory, lent memory that may be released on any thread. */
     static final class Careless {
         static final List<Object> KEPT = new ArrayList<>();
 
         private Careless() {}
 
-        public static void main(String[] arguments) {
-            Tensor tensor =
-                    Tensor.wrap(
-                            DenseSpec.rowMajor(ElementType.UINT8, 64), ByteBuffer.allocateDirect(64), () -> System.out.println("released"));
+        public static void main(String[] arguments) throws InterruptedException {
+            Tensor tensor = wrapped();
             KEPT.add(tensor);
             KEPT.add(tensor.view().bytes());
             KEPT.add(tensor.export());
             KEPT.add(Tensor.copyOf(new float[1000], 1000).view());
             KEPT.add(StreamWriter.toMemory());
+            TensorBuffer consented = TensorBuffer.wrap(ByteBuffer.allocateDirect(64), () -> System.out.println("released")).buffer();
+            consented.allowReleaseOnAnyThread();
+            KEPT.add(consented);
+            KEPT.add(TensorContext.create(new byte[0], () -> System.out.println("released")));
+            // And with a release that waits for a thread of the program, which never asks.
+            for (wrapped(); Hurray.pendingReleases() == 0; Thread.sleep(2)) {
+                System.gc();
+            }
             System.out.println("ends");
+            if (Boolean.getBoolean("hurray.test.exit")) {
+                System.exit(0);
+            }
+        }
+
+        private static Tensor wrapped() {
+            return Tensor.wrap(
+                    DenseSpec.rowMajor(ElementType.UINT8, 64), ByteBuffer.allocateDirect(64), () -> System.out.println("released"));
         }
     }
 
@@ -128,10 +142,12 @@ class ProcessTest {
     }
 
     @Test
-    void aProgramThatEndsWithEverythingOpenEndsWell() throws IOException, InterruptedException {
-        Programs.Outcome outcome = Programs.java(Map.of(), List.of(), Careless.class);
-        assertEquals("ends\n", outcome.output());
-        assertEquals(0, outcome.exitCode());
+    void aProgramThatEndsWithLiveTensorsExitsWithCode0AndNothingIsCalledBack() throws IOException, InterruptedException {
+        for (String exit : new String[] {"false", "true"}) {
+            Programs.Outcome outcome = Programs.java(Map.of(), List.of("-Dhurray.test.exit=" + exit), Careless.class);
+            assertEquals("ends\n", outcome.output());
+            assertEquals(0, outcome.exitCode());
+        }
     }
 
     @Test
