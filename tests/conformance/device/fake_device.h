@@ -63,15 +63,15 @@ typedef uint32_t FakeViolation;
 #define FAKE_EVENT_RECORDED_LATE 7
 /* CONSUMER_STREAM: no dependency of the consumer's stream on a stream that wrote the memory when the handoff returned. */
 #define FAKE_HANDOFF_NO_DEPENDENCY 8
-/* The event was released a second time. */
+/* The event was released once too often: once for each handoff, or once by its maker when it was never handed off. */
 #define FAKE_EVENT_RELEASED_TWICE 9
-/* fake_device_finish: an event that was handed off was never released. */
+/* fake_device_finish: an event was released less often than it was handed off. */
 #define FAKE_EVENT_NEVER_RELEASED 10
 /* A wait for, or a record of, an event that was released already. */
 #define FAKE_EVENT_USED_AFTER_RELEASE 11
-/* The memory was released a second time. */
+/* The memory was released once too often: once for each handoff, or once by its maker when it was never handed off. */
 #define FAKE_MEMORY_RELEASED_TWICE 12
-/* fake_device_finish: memory that was handed off was never released. */
+/* fake_device_finish: memory was released less often than it was handed off. */
 #define FAKE_MEMORY_NEVER_RELEASED 13
 /* An access to, or a handoff of, memory that was released already. */
 #define FAKE_MEMORY_USED_AFTER_RELEASE 14
@@ -81,8 +81,10 @@ typedef uint32_t FakeViolation;
 #define FAKE_HANDOFF_UNPAIRED 16
 /* A handoff of a mode that does not exist, or one whose event or stream does not belong to its mode. */
 #define FAKE_HANDOFF_BAD_MODE 17
+/* fake_handoff_failed: the failed call ran a release callback, though nothing had moved. */
+#define FAKE_RELEASED_BY_FAILED_HANDOFF 18
 /* Number of kinds, FAKE_OK included. */
-#define FAKE_VIOLATION_KINDS 18
+#define FAKE_VIOLATION_KINDS 19
 
 typedef struct FakeDevice FakeDevice;
 
@@ -133,8 +135,8 @@ FAKE_API FakeViolation fake_host_write(FakeDevice *device, const void *data);
 /* Right before the call. `event_or_stream`: NULL, the event, or the consumer's stream, as `mode` has it. PRODUCER_SYNCED
  * and EVENT are judged here, and once more at _returned. */
 FAKE_API FakeViolation fake_handoff_begin(FakeDevice *device, const void *data, uint8_t mode, void *event_or_stream);
-/* Right after a call that succeeded (or when the consumer's request returns). From here on event and memory must be
- * released, each exactly once. CONSUMER_STREAM is judged here. The same arguments again. */
+/* Right after a call that succeeded (or when the consumer's request returns). From here on one release of the memory, and
+ * for EVENT one of the event, is owed. CONSUMER_STREAM is judged here. The same arguments again. */
 FAKE_API FakeViolation fake_handoff_returned(FakeDevice *device, const void *data, uint8_t mode, void *event_or_stream);
 /* Instead of _returned: the call failed, so nothing has moved. */
 FAKE_API FakeViolation fake_handoff_failed(FakeDevice *device, const void *data, uint8_t mode, void *event_or_stream);
@@ -157,9 +159,9 @@ FAKE_API uint64_t fake_memory_release_count(FakeDevice *device, const void *data
 /* Thread that released it last; 0: none has. */
 FAKE_API uint64_t fake_event_release_thread(FakeDevice *device, const void *event);
 FAKE_API uint64_t fake_memory_release_thread(FakeDevice *device, const void *data);
-/* Id of the calling thread, comparable with these. Never 0. */
+/* Id of the calling thread, comparable with these: 1, 2, 3 ... in the order in which threads come by; never used again. */
 FAKE_API uint64_t fake_current_thread(void);
-/* How many events and pieces of memory were handed off and are not released yet. */
+/* How many releases of events and of memory are owed. */
 FAKE_API uint64_t fake_events_outstanding(FakeDevice *device);
 FAKE_API uint64_t fake_memory_outstanding(FakeDevice *device);
 
