@@ -77,6 +77,23 @@ class Buffer(_native.Handle):
         """Marks the memory as not to be written through this handle and those made from it."""
         _native.buffer_set_read_only(self)
 
+    def set_release_queue(self, queue: ReleaseQueue) -> None:
+        """Lets a release that a garbage collector makes due wait on `queue`, instead of the package's own queue.
+
+        Holds for all handles that share the memory. Raises HurrayError (INVALID_ARGUMENT) when the library owns the
+        memory or it is shared already.
+        """
+        _native.buffer_set_release_queue(self, queue)
+
+    def set_release_any_thread(self) -> None:
+        """Consents to releasing the memory at once on whatever thread ends its last handle, a garbage collector's
+        included.
+
+        Raises HurrayError (INVALID_ARGUMENT) when the library owns the memory (and needs no consent) or it is shared
+        already.
+        """
+        _native.buffer_set_release_any_thread(self)
+
     def tobytes(self) -> bytes:
         """A copy of the bytes, without the prefix."""
         from .tensor import Tensor
@@ -140,7 +157,10 @@ class TensorContext(_native.Handle):
 
 class ReleaseQueue(_native.Handle):
     """Where releases wait for a thread that may run them. The package has one of its own (hurray.drain); another is
-    for memory whose release must run on a thread of the program's choice."""
+    for memory whose release must run on a thread of the program's choice: see Buffer.set_release_queue.
+
+    `close()` runs what waits, on the closing thread. A queue that is forgotten is closed by the next `hurray.drain`,
+    or when the next object is made or closed."""
 
     __slots__ = ()
 

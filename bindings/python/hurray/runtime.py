@@ -49,7 +49,14 @@ def diagnostics() -> list[Error]:
             return found
 
 
-def drain() -> int:
+def drain(*, default: bool = False) -> int:
     """Releases, on this thread, memory whose last handle was dropped by a garbage collector, here or in another
-    language. Making and closing objects does so, too. Returns how many releases ran."""
-    return _native.drain()
+    language. Making and closing objects does so, too. Returns how many releases ran.
+
+    That is what was lent by this package. `default=True` runs what waits on the process's default queue, too: memory
+    that somebody lent without a queue of their own, for whose release any thread that says so is right.
+    """
+    released = _native.drain()
+    if default:
+        released += _native.release_queue_drain(None, (1 << 64) - 1)
+    return released

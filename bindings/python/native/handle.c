@@ -55,10 +55,19 @@ static HpyHandle *allocate(uint32_t kind, void *pointer) {
     return self;
 }
 
+// Ends a handle on a thread that must not run releases.
+static void end_deferred(uint32_t kind, void *pointer) {
+    if (kind == HURRAY_HANDLE_RELEASE_QUEUE) {
+        hpy_queue_forgotten(pointer);
+    } else {
+        (void)hpy_destroy(hpy_loaded_calls(), kind, pointer, true);
+    }
+}
+
 PyObject *hpy_handle_new(uint32_t kind, void *pointer) {
     if (pointer == NULL) Py_RETURN_NONE;
     HpyHandle *self = allocate(kind, pointer);
-    if (self == NULL) (void)hpy_destroy(hpy_loaded_calls(), kind, pointer, true);
+    if (self == NULL) end_deferred(kind, pointer);
     return (PyObject *)self;
 }
 
@@ -154,13 +163,13 @@ static void handle_finalize(PyObject *object) {
     }
     void *pointer = self->pointer;
     self->pointer = NULL;
-    if (pointer != NULL) (void)hpy_destroy(hpy_loaded_calls(), self->kind, pointer, true);
+    if (pointer != NULL) end_deferred(self->kind, pointer);
     PyErr_Restore(type, value, traceback);
 }
 
 static void handle_dealloc(PyObject *object) {
     HpyHandle *self = (HpyHandle *)object;
-    if (self->pointer != NULL && !self->borrowed) (void)hpy_destroy(hpy_loaded_calls(), self->kind, self->pointer, true);
+    if (self->pointer != NULL && !self->borrowed) end_deferred(self->kind, self->pointer);
     self->pointer = NULL;
     drop_parts(self);
     PyTypeObject *type = Py_TYPE(object);

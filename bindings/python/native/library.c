@@ -10,6 +10,13 @@ static bool is_loaded;
 static PyObject *loader;  // called without arguments when the library is first needed
 static HurrayReleaseQueue *queue;
 
+// Queues whose end is due, guarded by the GIL.
+typedef struct Forgotten {
+    HurrayReleaseQueue *queue;
+    struct Forgotten *next;
+} Forgotten;
+static Forgotten *forgotten_queues;
+
 const HpyCalls *hpy_loaded_calls(void) { return is_loaded ? &calls_table : NULL; }
 
 HurrayReleaseQueue *hpy_queue(void) { return queue; }
@@ -30,10 +37,44 @@ const HpyCalls *hpy_calls(void) {
     return &calls_table;
 }
 
-void hpy_drain(const HpyCalls *calls) {
+static uint64_t drain(const HpyCalls *calls) {
     uint64_t released = 0;
     // The only failure is a broken queue handle, which a close or create of something else cannot report.
     (void)calls->hurray_release_queue_drain(queue, UINT64_MAX, &released, NULL);
+    while (forgotten_queues != NULL) {
+        // Out of the list first: a release that comes back here must not find it again.
+        Forgotten *first = forgotten_queues;
+        forgotten_queues = first->next;
+        uint64_t more = 0;
+        (void)calls->hurray_release_queue_drain(first->queue, UINT64_MAX, &more, NULL);
+        (void)calls->hurray_release_queue_destroy(&first->queue);
+        PyMem_Free(first);
+        released += more;
+    }
+    return released;
+}
+
+void hpy_drain(const HpyCalls *calls) { (void)drain(calls); }
+
+void hpy_queue_forked(void) {
+    if (!is_loaded) return;
+    while (forgotten_queues != NULL) {
+        Forgotten *first = forgotten_queues;
+        forgotten_queues = first->next;
+        (void)calls_table.hurray_release_queue_destroy(&first->queue);
+        PyMem_Free(first);
+    }
+    (void)calls_table.hurray_release_queue_destroy(&queue);
+    // Without memory for one it stays null: the process's default queue, which is as good.
+    (void)calls_table.hurray_release_queue_new(&queue, NULL);
+}
+
+void hpy_queue_forgotten(HurrayReleaseQueue *forgotten) {
+    Forgotten *node = PyMem_Malloc(sizeof *node);
+    if (node == NULL) return;  // leaked: to run its releases here is what must not be
+    node->queue = forgotten;
+    node->next = forgotten_queues;
+    forgotten_queues = node;
 }
 
 PyObject *hpy_library_set_loader(PyObject *module, PyObject *callable) {
@@ -56,11 +97,7 @@ PyObject *hpy_library_drain(PyObject *module, PyObject *unused) {
     (void)unused;
     const HpyCalls *calls = hpy_calls();
     if (calls == NULL) return NULL;
-    uint64_t released = 0;
-    HurrayError error;
-    const HurrayStatus status = calls->hurray_release_queue_drain(queue, UINT64_MAX, &released, &error);
-    if (status != HURRAY_OK) return hpy_raise(status, &error, "hurray_release_queue_drain");
-    return PyLong_FromUnsignedLongLong(released);
+    return PyLong_FromUnsignedLongLong(drain(calls));
 }
 
 // POSIX: dlsym's object pointer and a function pointer have the same representation; C has no cast that says so.

@@ -16,6 +16,12 @@ void hpy_drain(const HpyCalls *calls);
 // The binding's own release queue.
 HurrayReleaseQueue *hpy_queue(void);
 
+// In the child of a fork: what waits on the queues of the parent is the parent's; the child gets a queue of its own.
+void hpy_queue_forked(void);
+
+// Takes over a queue that the garbage collector found: its end runs releases, so it waits for the next hpy_drain.
+void hpy_queue_forgotten(HurrayReleaseQueue *forgotten);
+
 // load(path) -> None, loaded() -> bool, set_loader(callable), drain() -> int
 PyObject *hpy_library_load(PyObject *module, PyObject *path);
 PyObject *hpy_library_loaded(PyObject *module, PyObject *unused);

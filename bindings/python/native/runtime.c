@@ -3,6 +3,8 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "bindings/python/native/library.h"
+
 // A thread that asks for the GIL while Python shuts down is ended inside PyGILState_Ensure, with the library's frames
 // on its stack. So the end waits for those who are about to ask, and nobody asks after it.
 static atomic_uint entering;
@@ -43,5 +45,6 @@ PyObject *hpy_runtime_forked(PyObject *module, PyObject *unused) {
     (void)unused;
     ++generation;
     atomic_store(&entering, 0);  // those who were entering are threads of the parent
+    hpy_queue_forked();
     Py_RETURN_NONE;
 }

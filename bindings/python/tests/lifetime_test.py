@@ -1,4 +1,6 @@
-"""Ends: close, double close, use after close, the garbage collector as backup, threads, forks, the end of Python."""
+"""Ends: close, double close, use after close, the garbage collector as backup, threads.
+
+Threads of collectors: collector_test. The end of Python: exit_test. Forks: fork_test."""
 
 import gc
 import os
@@ -310,41 +312,6 @@ class OwnerTest(BaseLine):
         self.assertEqual(lent(), before)
 
 
-class QueueTest(BaseLine):
-    def test_a_queue_of_ones_own(self):
-        with ReleaseQueue() as queue:
-            memory = source()
-            watch = weakref.ref(memory)
-            buffer, _ = Buffer.wrap(memory)
-            hurray._native.buffer_set_release_queue(buffer, queue)
-            del memory
-
-            def forget():
-                nonlocal buffer
-                del buffer
-
-            resource_warnings(forget)
-            hurray.drain()
-            self.assertEqual(queue.pending, 1)
-            self.assertIsNotNone(watch())
-            self.assertEqual(queue.drain(), 1)
-            self.assertIsNone(watch())
-
-    def test_consent_to_any_thread(self):
-        memory = source()
-        watch = weakref.ref(memory)
-        buffer, _ = Buffer.wrap(memory)
-        hurray._native.buffer_set_release_any_thread(buffer)
-        del memory
-
-        def forget():
-            nonlocal buffer
-            del buffer
-
-        resource_warnings(forget)
-        self.assertIsNone(watch())
-
-
 class ReentrancyTest(BaseLine):
     def test_a_release_that_uses_the_library(self):
         class Hook:
@@ -447,75 +414,6 @@ class ThreadTest(BaseLine):
             pass
         thread.join()
         os.close(read_end)
-
-
-class ProcessTest(unittest.TestCase):
-    def test_a_program_that_ends_with_live_tensors_ends_with_code_0(self):
-        done = run_python("""
-import atexit, threading, numpy, hurray
-late = hurray.Tensor.wrap(bytearray(8))
-atexit.register(lambda: late.numpy())
-tensor = hurray.Tensor.wrap(numpy.arange(10))
-view = memoryview(tensor)
-array = tensor.numpy()
-capsule = tensor.__hurray__()
-pair = tensor.export_pair()
-reader = hurray.Reader.from_memory(b"")
-class Cycle: pass
-cycle = Cycle(); cycle.me = cycle; cycle.tensor = tensor.share()
-hurray.end = tensor
-""", flags=("-X", "dev"))
-        self.assertEqual(done.returncode, 0, done.stderr)
-
-    def test_closing_after_the_end_leaks_and_does_not_crash(self):
-        done = run_python("""
-import atexit
-kept = []
-@atexit.register  # registered before hurray's own hook, so it runs after it
-def last():
-    kept[0].close()
-    print("closed")
-import hurray
-kept.append(hurray.Tensor.wrap(bytearray(8)))
-""")
-        self.assertEqual((done.returncode, done.stdout), (0, "closed\n"), done.stderr)
-
-    def test_threads_that_release_while_python_ends(self):
-        for _ in range(3):
-            done = run_python("""
-import threading, time, hurray
-def work():
-    while True:
-        hurray.Tensor.wrap(bytearray(8)).close()
-for _ in range(4):
-    threading.Thread(target=work, daemon=True).start()
-time.sleep(0.1)
-""")
-            self.assertEqual(done.returncode, 0, done.stderr)
-
-    def test_a_child_of_fork_reads_what_it_inherited_and_releases_nothing_of_it(self):
-        done = run_python("""
-import os, hurray
-from hurray import _native
-memory = bytearray(b"abc")
-tensor = hurray.Tensor.wrap(memory)
-child = os.fork()
-if child == 0:
-    assert bytes(tensor) == b"abc"
-    tensor.close()
-    assert _native.lent_count() == 1, "the parent's buffer was released in the child"
-    own = bytearray(4)
-    with hurray.Tensor.wrap(own):
-        pass
-    own.append(1)  # its own memory is released as ever
-    assert _native.lent_count() == 1
-    os._exit(0)
-_, status = os.waitpid(child, 0)
-assert os.waitstatus_to_exitcode(status) == 0
-tensor.close()
-memory.append(1)
-""")
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":
