@@ -20,6 +20,7 @@ class Builder:
         self.sources = sources
         self.converter = Converter(cindex, profile, problems)
         self.header_of = {}
+        self.padded: list[str] = []  # verbatim structs with a hole
         for header in profile.headers:
             for section in header.sections:
                 for file in section.sources:
@@ -150,6 +151,7 @@ class Builder:
             converted = self.converter.convert(cursor.type, d.where, f"{d.name}: parameter {cursor.spelling}")
             if converted is None:
                 continue
+            self._mode(cursor.spelling, converted, d.where, f"{d.name}: parameter {cursor.spelling}")
             parameters.append({"name": cursor.spelling, "type": converted, "c": types.spell(converted, cursor.spelling)})
         if returned is None:
             return
@@ -210,6 +212,7 @@ class Builder:
         self._doc(d)
         K = self.ci.CursorKind
         fields = []
+        holes: list[tuple[tuple[str, int], str]] = []
         allowed = {K.FIELD_DECL, K.ANNOTATE_ATTR, K.TYPE_REF, K.STATIC_ASSERT}
         for cursor in d.cursor.get_children():
             if cursor.kind not in allowed:
@@ -227,30 +230,35 @@ class Builder:
             converted = self.converter.convert(cursor.type, where, what, in_struct=True)
             if converted is None:
                 continue
-            self._mode(cursor, converted, where, what)
+            self._mode(cursor.spelling, converted, where, what)
             offset = d.cursor.type.get_offset(cursor.spelling) // 8
             if offset != end:
-                self.problems.add(where, "padding", f"{what}: {offset - end} bytes of padding before it; name them in a "
-                                                    "reserved field")
+                holes.append((where, f"{what}: {offset - end} bytes of padding before it"))
             size = cursor.type.get_size()
             end = offset + size
             fields.append({"name": cursor.spelling, "type": converted, "c": types.spell(converted, cursor.spelling),
                            "offset": offset, "size": size, "doc": field.doc.text})
         size = d.cursor.type.get_size()
         if fields and end != size:
-            self.problems.add(d.where, "padding", f"{d.name}: {size - end} bytes of padding at its end; name them in a "
-                                                  "reserved field")
+            holes.append((d.where, f"{d.name}: {size - end} bytes of padding at its end"))
+        if d.name in self.profile.verbatim_structs:
+            self.padded += [d.name] if holes else []
+        else:
+            for where, hole in holes:
+                self.problems.add(where, "padding", f"{hole}; name them in a reserved field, or the struct in the profile's "
+                                                    "verbatim_structs when the contract fixes its fields")
         if not fields:
             self.problems.add(d.where, "public-type", f"{d.name}: a public struct needs a field")
         abi["structs"].append({**self._common(d), "size": size, "align": d.cursor.type.get_align(),
                                "sized": bool(fields) and fields[0]["name"] == "struct_size", "fields": fields})
 
-    def _mode(self, cursor, converted: dict, where, what: str) -> None:
-        scalar = types.strip_alias(converted)
+    def _mode(self, name: str, converted: dict, where, what: str) -> None:
+        """Refuses a second copy of the sync mode: in a struct, as a parameter, behind a pointer, or in a callback."""
+        scalar = types.strip_alias(types.target(converted))
         octet = scalar["kind"] == "int" and scalar["bits"] == 8
-        if "sync_mode" in cursor.spelling or (octet and cursor.spelling == "mode"):
+        if "sync_mode" in name or (octet and (name == "mode" or name.endswith("_mode"))):
             self.problems.add(where, "mode", f"{what}: the mode stands in the 16-byte buffer handle and is never duplicated "
-                                             "in a struct of the ABI")
+                                             "in the ABI")
 
     # --- Functions -------------------------------------------------------------------------------------------
 
@@ -290,6 +298,7 @@ class Builder:
         converted = self.converter.convert(cursor.type, where, what)
         if converted is None:
             return None
+        self._mode(name, converted, where, what)
         marks = source.annotations(self.ci, cursor)
         entry = {"name": name, "type": converted, "c": types.spell(converted, name)}
         if name in d.doc.params:
@@ -436,6 +445,9 @@ class Builder:
         for name in self.profile.without_error:
             if name not in functions:
                 self.problems.add((self.profile.file, 1), "profile", f"without_error names {name}, which is no public function")
+        for name in self.profile.verbatim_structs:
+            if name not in self.padded:
+                self.problems.add((self.profile.file, 1), "profile", f"verbatim_structs names {name}, which is no struct with a hole")
         if self.profile.version_function not in functions:
             self.problems.add((self.profile.file, 1), "profile", f"no function {self.profile.version_function}")
 

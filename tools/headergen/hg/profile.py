@@ -48,6 +48,7 @@ class Profile:
     status_ok: str
     error_type: str | None
     without_error: list[str]
+    verbatim_structs: list[str]
     version_constant: str
     version_function: str
     generation: int
@@ -71,6 +72,7 @@ class ProfileError(Exception):
 _KNOWN = {
     "comment", "name", "sources", "include", "defines", "standard", "output", "abi_json", "gen", "umbrella", "headers",
     "prefixes", "extra_types", "foreign_types", "status_type", "status_ok", "error_type", "without_error", "abi",
+    "verbatim_structs",
     "required_tags", "import_macro", "version_nodes", "snapshot", "emitters",
 }
 
@@ -109,6 +111,7 @@ def load(root: Path, file: str) -> Profile:
             status_ok=data["status_ok"],
             error_type=data.get("error_type"),
             without_error=data.get("without_error", []),
+            verbatim_structs=data.get("verbatim_structs", []),
             version_constant=data["abi"]["version_constant"],
             version_function=data["abi"]["version_function"],
             generation=data["abi"]["generation"],

@@ -62,6 +62,13 @@ def pointee(t: dict) -> dict:
     return t["to"]
 
 
+def target(t: dict) -> dict:
+    """What a pointer or an array leads to in the end: the handle behind `HurrayBuffer **`."""
+    while t["kind"] in ("pointer", "array"):
+        t = t["to"] if t["kind"] == "pointer" else t["of"]
+    return t
+
+
 def names(t: dict):
     """Every public name that a type needs declared before it."""
     if t["kind"] in ("alias", "handle", "struct", "callback"):

@@ -120,6 +120,21 @@ class ParameterTypes(SampleTest):
                 self.with_parameter(name)
                 self.refused("fixed-width", "parameter count", name)
 
+    def test_mode_as_a_parameter(self):
+        for declaration, name in (("uint8_t sync_mode", "sync_mode"), ("uint8_t mode", "mode"), ("uint8_t buffer_mode", "buffer_mode"),
+                                  ("uint32_t sync_mode", "sync_mode"), ("HurrayMode mode", "mode")):
+            with self.subTest(declaration):
+                self.setUp()
+                self.edit(TYPES, "/// A box. Nobody", "/// Mode.\ntypedef uint8_t HurrayMode;\n\n/// A box. Nobody")
+                self.edit(MORE, "uint32_t count,\n", f"uint32_t count, {declaration},\n")
+                self.refused("mode", f"hurray_box_everything: parameter {name}: the mode stands in the 16-byte buffer handle",
+                             at=(MORE, declaration))
+
+    def test_mode_that_a_function_gives_out(self):
+        self.edit(MORE, "HG_OUT_OPT uint64_t* out_number", "HG_OUT_OPT uint8_t* out_sync_mode")
+        self.edit(MORE, "(void)out_number,", "(void)out_sync_mode,")
+        self.refused("mode", "hurray_box_everything: parameter out_sync_mode")
+
     def test_bool(self):
         self.with_parameter("bool")
         self.refused("fixed-width", "use uint8_t")
@@ -233,6 +248,19 @@ class Types(SampleTest):
         self.edit(TYPES, "uint8_t colour;", "uint8_t mode;")
         self.refused("mode", "HurrayBoxInfo.mode")
 
+    def test_mode_behind_a_pointer_or_in_an_array(self):
+        self.edit(TYPES, "uint8_t reserved[3];", "uint8_t sync_modes[3];")
+        self.refused("mode", "HurrayBoxInfo.sync_modes")
+
+    def test_mode_of_another_word(self):
+        """The rule looks at bytes: what is no byte is no copy of the mode."""
+        self.edit(TYPES, "double temperature;", "uint64_t mode;")
+        self.assertEqual(self.headergen("--freeze")[0], 0)
+
+    def test_mode_of_a_callback(self):
+        self.edit(TYPES, "(void* memory, void* context)", "(void* memory, uint8_t sync_mode, void* context)")
+        self.refused("mode", "HurrayReleaseCallback: parameter sync_mode", at=(TYPES, "HurrayReleaseCallback)"))
+
     def test_hole(self):
         self.edit(TYPES, "    /// 0.\n    uint8_t reserved[3];\n", "")
         self.refused("padding", "HurrayBoxInfo.width: 3 bytes of padding before it", at=(TYPES, "uint64_t width"))
@@ -240,6 +268,16 @@ class Types(SampleTest):
     def test_hole_at_the_end(self):
         self.edit(TYPES, "double temperature;", "float temperature;")
         self.refused("padding", "HurrayBoxInfo: 4 bytes of padding at its end")
+
+    def test_holes_of_a_verbatim_struct(self):
+        self.edit(TYPES, "    /// 0.\n    uint8_t reserved[3];\n", "")
+        self.edit("headergen.json", '"without_error"', '"verbatim_structs": ["HurrayBoxInfo"], "without_error"')
+        self.assertEqual(self.headergen("--freeze")[0], 0)
+
+    def test_verbatim_struct_without_a_hole(self):
+        self.edit("headergen.json", '"without_error"', '"verbatim_structs": ["HurrayBoxInfo", "HurrayGone"], "without_error"')
+        self.refused("profile", "verbatim_structs names HurrayBoxInfo, which is no struct with a hole")
+        self.refused("profile", "verbatim_structs names HurrayGone, which is no struct with a hole")
 
     def test_field_of_no_fixed_width(self):
         self.edit(TYPES, "uint64_t width;", "unsigned long width;")
