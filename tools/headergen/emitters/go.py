@@ -43,6 +43,10 @@ _WORDS = {
 }
 
 
+# Parameters that are kept and are addresses of devices, too: no pointers of Go's, which must point to memory.
+_ADDRESSES = {("hurray_buffer_handoff", "data")}
+
+
 def emit(abi: dict, root: Path) -> dict[str, str]:
     """The generated Go and C files by their path in the repository. They are formatted as gofmt leaves them."""
     del root
@@ -203,14 +207,18 @@ def _c_parameters(function: dict) -> str:
     return ", ".join(p["c"] for p in function["params"]) or "void"
 
 
-def _wrapper_parameter(p: dict) -> tuple[str, str]:
+def _is_word(function: dict, p: dict) -> bool:
+    return p.get("annotation") == "opaque" or (function["name"], p["name"]) in _ADDRESSES
+
+
+def _wrapper_parameter(function: dict, p: dict) -> tuple[str, str]:
     """How the wrapper that Go calls declares a parameter, and how it hands it on.
 
-    Opaque words are integers to Go, which must not hold them as pointers. Memory that is kept is bytes to Go: cgo
-    would look for Go pointers in the whole object around a void pointer.
+    Opaque words, and addresses of devices, are integers to Go, which must not hold them as pointers. Memory that is
+    kept is bytes to Go: cgo would look for Go pointers in the whole object around a void pointer.
     """
     name = p["name"]
-    if p.get("annotation") == "opaque":
+    if _is_word(function, p):
         return f"uintptr_t {name}", f"(void *){name}"
     if p.get("annotation") == "kept" and p["type"]["to"]["kind"] == "void":
         const = "const " if p["type"]["const"] else ""
@@ -233,7 +241,7 @@ def _dispatch_header(abi: dict) -> str:
     out.append("/* Fills the table from a library that dlopen gave; returns the first name that it lacks, or NULL. */\n")
     out.append("const char *hurray_go_resolve(void *(*find)(void *library, const char *name), void *library);\n\n")
     for f in abi["functions"]:
-        declared = [_wrapper_parameter(p) for p in f["params"]]
+        declared = [_wrapper_parameter(f, p) for p in f["params"]]
         parameters = ", ".join(d for d, _ in declared) or "void"
         arguments = ", ".join(a for _, a in declared)
         returns = "" if f["c_return"] == "void" else "return "
@@ -305,12 +313,12 @@ def _structs(abi: dict) -> str:
     return "".join(out)
 
 
-def _go_parameter(p: dict) -> tuple[str, str]:
+def _go_parameter(function: dict, p: dict) -> tuple[str, str]:
     """The Go type of a parameter, and the argument as cgo wants it."""
     name = _parameter(p["name"])
     t = p["type"]
     annotation = p.get("annotation")
-    if annotation == "opaque":
+    if _is_word(function, p):
         return "uintptr", f"C.uintptr_t({name})"
     if t["kind"] == "callback":
         return _plain(t["name"]), name
@@ -332,6 +340,8 @@ def _go_parameter(p: dict) -> tuple[str, str]:
         inner = to["to"]
         if inner["kind"] == "handle":
             return "**" + _plain(inner["name"]), name
+        if inner["kind"] == "void":
+            return "*uintptr", f"(*unsafe.Pointer)(unsafe.Pointer({name}))"
         c = "C.char" if inner["kind"] == "char" else f"C.{inner['name']}"
         return "*uintptr", f"(**{c})(unsafe.Pointer({name}))"
     return "*" + _scalar(to), f"(*C.{to['name']})(unsafe.Pointer({name}))"
@@ -346,7 +356,7 @@ def _functions(abi: dict) -> str:
            "\tif missing == nil {\n\t\treturn \"\"\n\t}\n\treturn C.GoString(missing)\n}\n"]
     for f in abi["functions"]:
         name = "Call" + _plain(f["name"])
-        converted = [(_parameter(p["name"]), *_go_parameter(p)) for p in f["params"]]
+        converted = [(_parameter(p["name"]), *_go_parameter(f, p)) for p in f["params"]]
         parameters = ", ".join(f"{n} {t}" for n, t, _ in converted)
         call = f"C.go_{f['name']}({', '.join(a for _, _, a in converted)})"
         out.append("\n" + _comment(f"{name}: {f['summary']}"))
