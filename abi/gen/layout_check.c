@@ -53,6 +53,37 @@ _Static_assert(sizeof(((HurrayBufferInfo*)0)->prefix) == 4, "HurrayBufferInfo.pr
 _Static_assert(offsetof(HurrayBufferInfo, share_count) == 32, "HurrayBufferInfo.share_count: offset");
 _Static_assert(sizeof(((HurrayBufferInfo*)0)->share_count) == 8, "HurrayBufferInfo.share_count: size");
 
+_Static_assert(sizeof(HurrayEventPayload) == 32, "HurrayEventPayload: size");
+_Static_assert(_Alignof(HurrayEventPayload) == 8, "HurrayEventPayload: alignment");
+_Static_assert(offsetof(HurrayEventPayload, sync_handle) == 0, "HurrayEventPayload.sync_handle: offset");
+_Static_assert(sizeof(((HurrayEventPayload*)0)->sync_handle) == 8, "HurrayEventPayload.sync_handle: size");
+_Static_assert(offsetof(HurrayEventPayload, sync_handle_device_tag) == 8, "HurrayEventPayload.sync_handle_device_tag: offset");
+_Static_assert(sizeof(((HurrayEventPayload*)0)->sync_handle_device_tag) == 1, "HurrayEventPayload.sync_handle_device_tag: size");
+_Static_assert(offsetof(HurrayEventPayload, event_release_fn) == 16, "HurrayEventPayload.event_release_fn: offset");
+_Static_assert(sizeof(((HurrayEventPayload*)0)->event_release_fn) == 8, "HurrayEventPayload.event_release_fn: size");
+_Static_assert(offsetof(HurrayEventPayload, event_release_context) == 24, "HurrayEventPayload.event_release_context: offset");
+_Static_assert(sizeof(((HurrayEventPayload*)0)->event_release_context) == 8, "HurrayEventPayload.event_release_context: size");
+
+_Static_assert(sizeof(HurrayStreamPayload) == 16, "HurrayStreamPayload: size");
+_Static_assert(_Alignof(HurrayStreamPayload) == 8, "HurrayStreamPayload: alignment");
+_Static_assert(offsetof(HurrayStreamPayload, consumer_stream) == 0, "HurrayStreamPayload.consumer_stream: offset");
+_Static_assert(sizeof(((HurrayStreamPayload*)0)->consumer_stream) == 8, "HurrayStreamPayload.consumer_stream: size");
+_Static_assert(offsetof(HurrayStreamPayload, consumer_stream_device_tag) == 8, "HurrayStreamPayload.consumer_stream_device_tag: offset");
+_Static_assert(sizeof(((HurrayStreamPayload*)0)->consumer_stream_device_tag) == 1, "HurrayStreamPayload.consumer_stream_device_tag: size");
+
+_Static_assert(sizeof(HurrayProducer) == 32, "HurrayProducer: size");
+_Static_assert(_Alignof(HurrayProducer) == 8, "HurrayProducer: alignment");
+_Static_assert(offsetof(HurrayProducer, struct_size) == 0, "HurrayProducer.struct_size: offset");
+_Static_assert(sizeof(((HurrayProducer*)0)->struct_size) == 4, "HurrayProducer.struct_size: size");
+_Static_assert(offsetof(HurrayProducer, abi_version) == 4, "HurrayProducer.abi_version: offset");
+_Static_assert(sizeof(((HurrayProducer*)0)->abi_version) == 4, "HurrayProducer.abi_version: size");
+_Static_assert(offsetof(HurrayProducer, context) == 8, "HurrayProducer.context: offset");
+_Static_assert(sizeof(((HurrayProducer*)0)->context) == 8, "HurrayProducer.context: size");
+_Static_assert(offsetof(HurrayProducer, export_tensor) == 16, "HurrayProducer.export_tensor: offset");
+_Static_assert(sizeof(((HurrayProducer*)0)->export_tensor) == 8, "HurrayProducer.export_tensor: size");
+_Static_assert(offsetof(HurrayProducer, release) == 24, "HurrayProducer.release: offset");
+_Static_assert(sizeof(((HurrayProducer*)0)->release) == 8, "HurrayProducer.release: size");
+
 _Static_assert(sizeof(HurrayDescriptorInfo) == 80, "HurrayDescriptorInfo: size");
 _Static_assert(_Alignof(HurrayDescriptorInfo) == 8, "HurrayDescriptorInfo: alignment");
 _Static_assert(offsetof(HurrayDescriptorInfo, struct_size) == 0, "HurrayDescriptorInfo.struct_size: offset");

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "abi/src/api/buffer.hpp"
+#include "abi/src/api/handoff.hpp"
 #include "abi/src/api/io.hpp"
 #include "abi/src/api/status.hpp"
 #include "abi/src/api/tags.hpp"
@@ -58,6 +59,37 @@ static_assert(offsetof(HurrayBufferInfo, prefix) == 28, "HurrayBufferInfo.prefix
 static_assert(sizeof(((HurrayBufferInfo*)0)->prefix) == 4, "HurrayBufferInfo.prefix: size");
 static_assert(offsetof(HurrayBufferInfo, share_count) == 32, "HurrayBufferInfo.share_count: offset");
 static_assert(sizeof(((HurrayBufferInfo*)0)->share_count) == 8, "HurrayBufferInfo.share_count: size");
+
+static_assert(sizeof(HurrayEventPayload) == 32, "HurrayEventPayload: size");
+static_assert(alignof(HurrayEventPayload) == 8, "HurrayEventPayload: alignment");
+static_assert(offsetof(HurrayEventPayload, sync_handle) == 0, "HurrayEventPayload.sync_handle: offset");
+static_assert(sizeof(((HurrayEventPayload*)0)->sync_handle) == 8, "HurrayEventPayload.sync_handle: size");
+static_assert(offsetof(HurrayEventPayload, sync_handle_device_tag) == 8, "HurrayEventPayload.sync_handle_device_tag: offset");
+static_assert(sizeof(((HurrayEventPayload*)0)->sync_handle_device_tag) == 1, "HurrayEventPayload.sync_handle_device_tag: size");
+static_assert(offsetof(HurrayEventPayload, event_release_fn) == 16, "HurrayEventPayload.event_release_fn: offset");
+static_assert(sizeof(((HurrayEventPayload*)0)->event_release_fn) == 8, "HurrayEventPayload.event_release_fn: size");
+static_assert(offsetof(HurrayEventPayload, event_release_context) == 24, "HurrayEventPayload.event_release_context: offset");
+static_assert(sizeof(((HurrayEventPayload*)0)->event_release_context) == 8, "HurrayEventPayload.event_release_context: size");
+
+static_assert(sizeof(HurrayStreamPayload) == 16, "HurrayStreamPayload: size");
+static_assert(alignof(HurrayStreamPayload) == 8, "HurrayStreamPayload: alignment");
+static_assert(offsetof(HurrayStreamPayload, consumer_stream) == 0, "HurrayStreamPayload.consumer_stream: offset");
+static_assert(sizeof(((HurrayStreamPayload*)0)->consumer_stream) == 8, "HurrayStreamPayload.consumer_stream: size");
+static_assert(offsetof(HurrayStreamPayload, consumer_stream_device_tag) == 8, "HurrayStreamPayload.consumer_stream_device_tag: offset");
+static_assert(sizeof(((HurrayStreamPayload*)0)->consumer_stream_device_tag) == 1, "HurrayStreamPayload.consumer_stream_device_tag: size");
+
+static_assert(sizeof(HurrayProducer) == 32, "HurrayProducer: size");
+static_assert(alignof(HurrayProducer) == 8, "HurrayProducer: alignment");
+static_assert(offsetof(HurrayProducer, struct_size) == 0, "HurrayProducer.struct_size: offset");
+static_assert(sizeof(((HurrayProducer*)0)->struct_size) == 4, "HurrayProducer.struct_size: size");
+static_assert(offsetof(HurrayProducer, abi_version) == 4, "HurrayProducer.abi_version: offset");
+static_assert(sizeof(((HurrayProducer*)0)->abi_version) == 4, "HurrayProducer.abi_version: size");
+static_assert(offsetof(HurrayProducer, context) == 8, "HurrayProducer.context: offset");
+static_assert(sizeof(((HurrayProducer*)0)->context) == 8, "HurrayProducer.context: size");
+static_assert(offsetof(HurrayProducer, export_tensor) == 16, "HurrayProducer.export_tensor: offset");
+static_assert(sizeof(((HurrayProducer*)0)->export_tensor) == 8, "HurrayProducer.export_tensor: size");
+static_assert(offsetof(HurrayProducer, release) == 24, "HurrayProducer.release: offset");
+static_assert(sizeof(((HurrayProducer*)0)->release) == 8, "HurrayProducer.release: size");
 
 static_assert(sizeof(HurrayDescriptorInfo) == 80, "HurrayDescriptorInfo: size");
 static_assert(alignof(HurrayDescriptorInfo) == 8, "HurrayDescriptorInfo: alignment");

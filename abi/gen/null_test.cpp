@@ -330,6 +330,24 @@ TEST_F(NullPointers, hurray_tensor_context_abi_version_out) {
     expect_no_callback();
 }
 
+TEST_F(NullPointers, hurray_tensor_context_supports_ctx) {
+    Out<uint8_t> out_supported;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_context_supports(nullptr, scalar<uint32_t>("version"), out_supported.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_supported.expect_zeroed("out_supported");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_context_supports_out_supported) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_context_supports(live<HurrayTensorContext>(), scalar<uint32_t>("version"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
 TEST_F(NullPointers, hurray_tensor_context_descriptor_ctx) {
     Out<const uint8_t *> out_bytes;
     Out<uint64_t> out_len;
@@ -370,6 +388,106 @@ TEST_F(NullPointers, hurray_tensor_context_destroy_deferred_of_null_is_a_no_op) 
 TEST_F(NullPointers, hurray_tensor_context_set_release_queue_ctx) {
     for (HurrayError* error : reports()) {
         EXPECT_EQ(hurray_tensor_context_set_release_queue(nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_buffer_handoff_handle_bytes) {
+    Out<HurrayBuffer *> out_handle;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_handoff(nullptr, memory<void>(), callback<HurrayReleaseCallback>(), context(), nullptr, nullptr, out_handle.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_handle.expect_zeroed("out_handle");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_buffer_handoff_data) {
+    Out<HurrayBuffer *> out_handle;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_handoff(value<HurrayBufferHandleBytes>(), nullptr, callback<HurrayReleaseCallback>(), context(), nullptr, nullptr, out_handle.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_handle.expect_zeroed("out_handle");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_buffer_handoff_out_handle) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_handoff(value<HurrayBufferHandleBytes>(), memory<void>(), callback<HurrayReleaseCallback>(), context(), nullptr, nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_buffer_event_buffer) {
+    Out<void *> out_sync_handle;
+    Out<uint8_t> out_device_tag;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_event(nullptr, out_sync_handle.get(), out_device_tag.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_sync_handle.expect_zeroed("out_sync_handle");
+        out_device_tag.expect_zeroed("out_device_tag");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_buffer_event_out_sync_handle) {
+    Out<uint8_t> out_device_tag;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_event(live<HurrayBuffer>(), nullptr, out_device_tag.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_device_tag.expect_zeroed("out_device_tag");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_buffer_event_out_device_tag) {
+    Out<void *> out_sync_handle;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_event(live<HurrayBuffer>(), out_sync_handle.get(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        out_sync_handle.expect_zeroed("out_sync_handle");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_buffer_event_release_buffer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_event_release(nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_buffer_stream_buffer) {
+    Out<void *> out_consumer_stream;
+    Out<uint8_t> out_device_tag;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_stream(nullptr, out_consumer_stream.get(), out_device_tag.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_consumer_stream.expect_zeroed("out_consumer_stream");
+        out_device_tag.expect_zeroed("out_device_tag");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_buffer_stream_out_consumer_stream) {
+    Out<uint8_t> out_device_tag;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_stream(live<HurrayBuffer>(), nullptr, out_device_tag.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_device_tag.expect_zeroed("out_device_tag");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_buffer_stream_out_device_tag) {
+    Out<void *> out_consumer_stream;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_stream(live<HurrayBuffer>(), out_consumer_stream.get(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        out_consumer_stream.expect_zeroed("out_consumer_stream");
         expect_no_callback();
         expect_reported(error);
     }
@@ -838,6 +956,32 @@ TEST_F(NullPointers, hurray_tensor_destroy_deferred_of_null_is_a_no_op) {
     HurrayTensor* tensor = nullptr;
     EXPECT_EQ(hurray_tensor_destroy_deferred(&tensor, nullptr), HURRAY_OK);
     EXPECT_EQ(tensor, nullptr);
+}
+
+TEST_F(NullPointers, hurray_producer_request_producer) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_producer_request(nullptr, context(), scalar<uint8_t>("consumer_stream_device_tag"), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_producer_request_out_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_producer_request(value<HurrayProducer>(), context(), scalar<uint8_t>("consumer_stream_device_tag"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_producer_release_producer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_producer_release(nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
 }
 
 TEST_F(NullPointers, hurray_file_open_path) {

@@ -59,6 +59,13 @@ HurrayStatus hurray_diagnostics_read(uint32_t index, HurrayError *out_diagnostic
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_log_callback_set(HurrayLogFn callback, void *context, HurrayError *error) {
+    (void)(callback);
+    (void)(context);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_buffer_from_ptr(void *data, uint64_t byte_size, uint32_t alignment, uint8_t device_tag,
                                     HurrayReleaseCallback release, void *release_context,
                                     HurrayBuffer **out_handle) {
@@ -247,6 +254,15 @@ HurrayStatus hurray_tensor_context_abi_version(const HurrayTensorContext *ctx, u
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_tensor_context_supports(const HurrayTensorContext *ctx, uint32_t version,
+                                            uint8_t *out_supported, HurrayError *error) {
+    (void)(ctx);
+    (void)(version);
+    (void)(out_supported);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_tensor_context_descriptor(const HurrayTensorContext *ctx, const uint8_t **out_bytes,
                                               uint64_t *out_len) {
     (void)(ctx);
@@ -270,6 +286,45 @@ HurrayStatus hurray_tensor_context_set_release_queue(HurrayTensorContext *ctx,
                                                      const HurrayReleaseQueue *queue, HurrayError *error) {
     (void)(ctx);
     (void)(queue);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_buffer_handoff(const HurrayBufferHandleBytes *handle_bytes, void *data,
+                                   HurrayReleaseCallback release, void *release_context,
+                                   const HurrayEventPayload *event, const HurrayStreamPayload *stream,
+                                   HurrayBuffer **out_handle, HurrayError *error) {
+    (void)(handle_bytes);
+    (void)(data);
+    (void)(release);
+    (void)(release_context);
+    (void)(event);
+    (void)(stream);
+    (void)(out_handle);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_buffer_event(const HurrayBuffer *buffer, void **out_sync_handle, uint8_t *out_device_tag,
+                                 HurrayError *error) {
+    (void)(buffer);
+    (void)(out_sync_handle);
+    (void)(out_device_tag);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_buffer_event_release(HurrayBuffer *buffer, HurrayError *error) {
+    (void)(buffer);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_buffer_stream(const HurrayBuffer *buffer, void **out_consumer_stream,
+                                  uint8_t *out_device_tag, HurrayError *error) {
+    (void)(buffer);
+    (void)(out_consumer_stream);
+    (void)(out_device_tag);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;
 }
@@ -466,6 +521,23 @@ HurrayStatus hurray_tensor_destroy(HurrayTensor **tensor) {
 
 HurrayStatus hurray_tensor_destroy_deferred(HurrayTensor **tensor, HurrayError *error) {
     (void)(tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_producer_request(const HurrayProducer *producer, void *consumer_stream,
+                                     uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor,
+                                     HurrayError *error) {
+    (void)(producer);
+    (void)(consumer_stream);
+    (void)(consumer_stream_device_tag);
+    (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_producer_release(HurrayProducer *producer, HurrayError *error) {
+    (void)(producer);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;
 }

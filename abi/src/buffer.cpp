@@ -118,7 +118,8 @@ HURRAY_API HurrayStatus hurray_buffer_allocate(uint64_t byte_size, uint32_t alig
     });
 }
 
-/// Makes a further handle for the same memory. The memory is released when the last of them goes.
+/// Makes a further handle for the same memory. The memory is released when the last of them goes. An event or stream
+/// that the buffer was handed off with stays with `buffer`.
 /// @owner caller; independent of `buffer`
 /// @thread `buffer` by one thread at a time; the two handles may then be used by two threads
 /// @since 4
@@ -126,7 +127,7 @@ HURRAY_API HurrayStatus hurray_buffer_share(HG_IN const HurrayBuffer* buffer,
                                             HG_OUT_OWNED(hurray_buffer_destroy) HurrayBuffer** out_handle,
                                             HG_ERROR HurrayError* error) noexcept {
     if (out_handle != nullptr) *out_handle = nullptr;
-    HURRAY_REQUIRE_HANDLE(buffer, error);
+    HURRAY_DISPATCH(buffer, error, buffer_share, buffer, out_handle, error);
     HURRAY_REQUIRE(out_handle, error);
     return guarded(error, [&]() -> Result<void> {
         *out_handle = share_buffer(*buffer);
@@ -145,7 +146,7 @@ HURRAY_API HurrayStatus hurray_buffer_slice(HG_IN const HurrayBuffer* buffer, ui
                                             HG_OUT_OWNED(hurray_buffer_destroy) HurrayBuffer** out_handle,
                                             HG_ERROR HurrayError* error) noexcept {
     if (out_handle != nullptr) *out_handle = nullptr;
-    HURRAY_REQUIRE_HANDLE(buffer, error);
+    HURRAY_DISPATCH(buffer, error, buffer_slice, buffer, offset, byte_size, out_handle, error);
     HURRAY_REQUIRE(out_handle, error);
     return guarded(error, [&]() -> Result<void> {
         if (auto checked = check_range(*buffer, offset, byte_size); !checked) return checked;
@@ -176,7 +177,7 @@ HURRAY_API HurrayStatus hurray_buffer_slice(HG_IN const HurrayBuffer* buffer, ui
 HURRAY_API HurrayStatus hurray_buffer_info(HG_IN const HurrayBuffer* buffer, HG_OUT HurrayBufferInfo* out_info,
                                            HG_ERROR HurrayError* error) noexcept {
     if (out_info != nullptr) clear_sized_struct(out_info);
-    HURRAY_REQUIRE_HANDLE(buffer, error);
+    HURRAY_DISPATCH(buffer, error, buffer_info, buffer, out_info, error);
     HURRAY_REQUIRE(out_info, error);
     return guarded(error, [&]() -> Result<void> {
         HurrayBufferInfo info{};
@@ -191,15 +192,15 @@ HURRAY_API HurrayStatus hurray_buffer_info(HG_IN const HurrayBuffer* buffer, HG_
     });
 }
 
-/// Writes the 16-byte handle that describes the buffer in a descriptor's buffer table.
+/// Writes the 16-byte handle that describes the buffer in a descriptor's buffer table. Its byte 13 is the sync mode.
 /// @thread one thread at a time
-/// @since 4
+/// @since 2
 /// @spec format: buffer table
 HURRAY_API HurrayStatus hurray_buffer_handle_bytes(HG_IN const HurrayBuffer* buffer,
                                                    HG_OUT HurrayBufferHandleBytes* out_handle_bytes,
                                                    HG_ERROR HurrayError* error) noexcept {
     if (out_handle_bytes != nullptr) *out_handle_bytes = HurrayBufferHandleBytes{};
-    HURRAY_REQUIRE_HANDLE(buffer, error);
+    HURRAY_DISPATCH(buffer, error, buffer_handle_bytes, buffer, out_handle_bytes, error);
     HURRAY_REQUIRE(out_handle_bytes, error);
     return guarded(error, [&]() -> Result<void> {
         encode_buffer_handle(buffer->value.handle, std::as_writable_bytes(std::span(out_handle_bytes->bytes)));
@@ -213,7 +214,7 @@ HURRAY_API HurrayStatus hurray_buffer_handle_bytes(HG_IN const HurrayBuffer* buf
 HURRAY_API HurrayStatus hurray_buffer_prefix(HG_IN const HurrayBuffer* buffer, HG_OUT uint64_t* out_prefix,
                                              HG_ERROR HurrayError* error) noexcept {
     if (out_prefix != nullptr) *out_prefix = 0;
-    HURRAY_REQUIRE_HANDLE(buffer, error);
+    HURRAY_DISPATCH(buffer, error, buffer_prefix, buffer, out_prefix, error);
     HURRAY_REQUIRE(out_prefix, error);
     *out_prefix = buffer->value.prefix;
     return succeed(error);
@@ -224,7 +225,7 @@ HURRAY_API HurrayStatus hurray_buffer_prefix(HG_IN const HurrayBuffer* buffer, H
 /// @thread one thread at a time
 /// @since 4
 HURRAY_API HurrayStatus hurray_buffer_set_read_only(HG_INOUT HurrayBuffer* buffer, HG_ERROR HurrayError* error) noexcept {
-    HURRAY_REQUIRE_HANDLE(buffer, error);
+    HURRAY_DISPATCH(buffer, error, buffer_set_read_only, buffer, error);
     return guarded(error, [&]() -> Result<void> {
         if (buffer->borrowed) return invalid_handle("buffer", "a handle that the caller owns");
         buffer->value.read_only = true;
@@ -234,17 +235,15 @@ HURRAY_API HurrayStatus hurray_buffer_set_read_only(HG_INOUT HurrayBuffer* buffe
 
 /// Ends a buffer handle. When it was the last one that shares its memory, the release callback runs, on this thread.
 /// @owner ends the caller's ownership
-/// @errors NULL_POINTER; INVALID_HANDLE: borrowed from a list, or (checked builds) already destroyed
+/// @errors NULL_POINTER; INVALID_HANDLE: borrowed from a list, or (checked builds) already destroyed; INTERNAL_PANIC: a
+///     callback threw an exception, and the buffer is ended all the same
 /// @thread the thread that runs the release
 /// @since 1
 /// @spec ABI: Opaque Handles
 HURRAY_API HurrayStatus hurray_buffer_destroy(HG_DESTROYED HurrayBuffer* buffer) noexcept {
-    HURRAY_REQUIRE_HANDLE(buffer, nullptr);
+    HURRAY_DISPATCH(buffer, nullptr, buffer_destroy, buffer);
     if (buffer->borrowed) return HURRAY_ERR_INVALID_HANDLE;
-    return guarded(nullptr, [&]() -> Result<void> {
-        destroy_buffer(buffer, false);
-        return {};
-    });
+    return report_end(destroy_buffer(buffer, false), nullptr);
 }
 
 /// Ends a buffer handle on a thread that must not run callbacks, such as a garbage collector's. A release that
@@ -256,10 +255,7 @@ HURRAY_API HurrayStatus hurray_buffer_destroy(HG_DESTROYED HurrayBuffer* buffer)
 /// @since 4
 HURRAY_API HurrayStatus hurray_buffer_destroy_deferred(HG_DESTROYED HurrayBuffer* buffer,
                                                        HG_ERROR HurrayError* error) noexcept {
-    HURRAY_REQUIRE_HANDLE(buffer, error);
-    return guarded(error, [&]() -> Result<void> {
-        if (buffer->borrowed) return invalid_handle("buffer", "a handle that the caller owns");
-        destroy_buffer(buffer, true);
-        return {};
-    });
+    HURRAY_DISPATCH(buffer, error, buffer_destroy_deferred, buffer, error);
+    if (buffer->borrowed) return report(invalid_handle("buffer", "a handle that the caller owns").error(), error);
+    return report_end(destroy_buffer(buffer, true), error);
 }

@@ -24,7 +24,7 @@ HURRAY_API HurrayStatus hurray_tensor_copy(HG_IN const HurrayTensor* tensor, uin
                                            HG_OUT uint64_t* out_copied_bytes, HG_ERROR HurrayError* error) noexcept {
     if (out_tensor != nullptr) *out_tensor = nullptr;
     if (out_copied_bytes != nullptr) *out_copied_bytes = 0;
-    HURRAY_REQUIRE_HANDLE(tensor, error);
+    HURRAY_DISPATCH(tensor, error, tensor_copy, tensor, alignment, out_tensor, out_copied_bytes, error);
     HURRAY_REQUIRE(out_tensor, error);
     HURRAY_REQUIRE(out_copied_bytes, error);
     return guarded(error, [&]() -> Result<void> {

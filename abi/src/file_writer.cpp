@@ -5,6 +5,7 @@
 #include "abi/src/api/handles.hpp"
 #include "abi/src/api/io.hpp"
 #include "abi/src/internal/barrier.hpp"
+#include "abi/src/internal/foreign.hpp"
 #include "abi/src/internal/io_objects.hpp"
 #include "abi/src/internal/objects.hpp"
 
@@ -49,10 +50,12 @@ HURRAY_API HurrayStatus hurray_file_writer_add(HG_INOUT HurrayFileWriter* writer
                                                uint64_t name_length, HG_IN const HurrayTensor* tensor,
                                                HG_ERROR HurrayError* error) noexcept {
     HURRAY_REQUIRE_HANDLE(writer, error);
-    HURRAY_REQUIRE_HANDLE(tensor, error);
+    HURRAY_REQUIRE_EXCHANGE(tensor, error);
     if (name == nullptr && name_length != 0) return report_null("name", error);
     return guarded(error, [&]() -> Result<void> {
-        return writer->add({name, static_cast<std::size_t>(name_length)}, *tensor);
+        auto local = LocalTensor::of(tensor);
+        if (!local) return std::unexpected(local.error());
+        return writer->add({name, static_cast<std::size_t>(name_length)}, **local);
     });
 }
 
@@ -80,11 +83,8 @@ HURRAY_API HurrayStatus hurray_file_writer_set_metadata(HG_INOUT HurrayFileWrite
 /// @since 4
 HURRAY_API HurrayStatus hurray_file_writer_finish(HG_INOUT HurrayFileWriter* writer, HG_ERROR HurrayError* error) noexcept {
     HURRAY_REQUIRE_HANDLE(writer, error);
-    return guarded(error, [&]() -> Result<void> {
-        auto finished = writer->value.finish();
-        if (finished) writer->kept.clear();
-        return finished;
-    });
+    const HurrayStatus finished = guarded(error, [&]() -> Result<void> { return writer->value.finish(); });
+    return finished == HURRAY_OK ? report_end(drop_all(std::exchange(writer->kept, {}), false), error) : finished;
 }
 
 /// Ends a writer. Without a successful finish nothing remains of what it wrote.
@@ -95,8 +95,7 @@ HURRAY_API HurrayStatus hurray_file_writer_finish(HG_INOUT HurrayFileWriter* wri
 HURRAY_API HurrayStatus hurray_file_writer_destroy(HG_DESTROYED_VAR HurrayFileWriter** writer) noexcept {
     if (writer == nullptr || *writer == nullptr) return HURRAY_OK;
     HURRAY_REQUIRE_HANDLE(*writer, nullptr);
-    destroy_file_writer(std::exchange(*writer, nullptr), false);
-    return HURRAY_OK;
+    return report_end(destroy_file_writer(std::exchange(*writer, nullptr), false), nullptr);
 }
 
 /// Ends a writer on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
@@ -108,6 +107,5 @@ HURRAY_API HurrayStatus hurray_file_writer_destroy_deferred(HG_DESTROYED_VAR Hur
                                                             HG_ERROR HurrayError* error) noexcept {
     if (writer == nullptr || *writer == nullptr) return succeed(error);
     HURRAY_REQUIRE_HANDLE(*writer, error);
-    destroy_file_writer(std::exchange(*writer, nullptr), true);
-    return succeed(error);
+    return report_end(destroy_file_writer(std::exchange(*writer, nullptr), true), error);
 }

@@ -25,6 +25,7 @@ HURRAY_API HurrayStatus hurray_release_queue_new(HG_OUT_OWNED(hurray_release_que
 /// Runs releases that wait on the queue, oldest first, on the calling thread. Releases may use the library.
 /// @param queue null: the process's default queue
 /// @param limit most releases to run; UINT64_MAX: all, those included that are added meanwhile
+/// @errors INTERNAL_PANIC: a release threw an exception; all others ran, and it counts as one that ran
 /// @thread any; the releases run on the calling thread
 /// @since 4
 HURRAY_API HurrayStatus hurray_release_queue_drain(HG_IN_OPT const HurrayReleaseQueue* queue, uint64_t limit,
@@ -32,12 +33,11 @@ HURRAY_API HurrayStatus hurray_release_queue_drain(HG_IN_OPT const HurrayRelease
     if (out_released != nullptr) *out_released = 0;
     HURRAY_REQUIRE(out_released, error);
     if (queue != nullptr) HURRAY_REQUIRE_HANDLE(queue, error);
-    return guarded(error, [&]() -> Result<void> {
-        // The reference is held over the drain: a release may destroy the queue's handle.
-        const Ref<ReleaseQueue> shared = queue == nullptr ? Ref<ReleaseQueue>{} : queue->queue;
-        *out_released = (shared ? *shared.get() : ReleaseQueue::process_default()).drain(limit);
-        return {};
-    });
+    // The reference is held over the drain: a release may destroy the queue's handle.
+    const Ref<ReleaseQueue> shared = queue == nullptr ? Ref<ReleaseQueue>{} : queue->queue;
+    const ReleaseQueue::Drained drained = (shared ? *shared.get() : ReleaseQueue::process_default()).drain(limit);
+    *out_released = drained.releases;
+    return report_end(drained.clean, error);
 }
 
 /// Tells how many releases wait on the queue.
@@ -62,15 +62,13 @@ HURRAY_API HurrayStatus hurray_release_queue_destroy(HG_DESTROYED_VAR HurrayRele
     if (queue == nullptr || *queue == nullptr) return HURRAY_OK;
     HURRAY_REQUIRE_HANDLE(*queue, nullptr);
     if ((*queue)->closing) return HURRAY_ERR_INVALID_HANDLE;
-    return guarded(nullptr, [&]() -> Result<void> {
-        HurrayReleaseQueue* handle = std::exchange(*queue, nullptr);
-        // The handle lives until all is released: a release may still ask it.
-        handle->closing = true;
-        handle->queue->close();
-        handle->queue->drain(UINT64_MAX);
-        retire(handle);
-        return {};
-    });
+    HurrayReleaseQueue* handle = std::exchange(*queue, nullptr);
+    // The handle lives until all is released: a release may still ask it.
+    handle->closing = true;
+    handle->queue->close();
+    const ReleaseQueue::Drained drained = handle->queue->drain(UINT64_MAX);
+    retire(handle);
+    return report_end(drained.clean, nullptr);
 }
 
 /// Sets the queue on which a deferred release of the buffer's memory waits. Holds for all handles that share it.
@@ -81,7 +79,7 @@ HURRAY_API HurrayStatus hurray_release_queue_destroy(HG_DESTROYED_VAR HurrayRele
 HURRAY_API HurrayStatus hurray_buffer_set_release_queue(HG_INOUT HurrayBuffer* buffer,
                                                         HG_IN_OPT const HurrayReleaseQueue* queue,
                                                         HG_ERROR HurrayError* error) noexcept {
-    HURRAY_REQUIRE_HANDLE(buffer, error);
+    HURRAY_DISPATCH(buffer, error, buffer_set_release_queue, buffer, queue, error);
     if (queue != nullptr) HURRAY_REQUIRE_HANDLE(queue, error);
     return guarded(error, [&]() -> Result<void> {
         if (auto checked = check_sole_lender(*buffer); !checked) return checked;
@@ -96,7 +94,7 @@ HURRAY_API HurrayStatus hurray_buffer_set_release_queue(HG_INOUT HurrayBuffer* b
 /// @since 4
 HURRAY_API HurrayStatus hurray_buffer_set_release_any_thread(HG_INOUT HurrayBuffer* buffer,
                                                              HG_ERROR HurrayError* error) noexcept {
-    HURRAY_REQUIRE_HANDLE(buffer, error);
+    HURRAY_DISPATCH(buffer, error, buffer_set_release_any_thread, buffer, error);
     return guarded(error, [&]() -> Result<void> {
         if (auto checked = check_sole_lender(*buffer); !checked) return checked;
         buffer->lent->policy.any_thread = true;

@@ -5,6 +5,7 @@
 #include "abi/src/api/handles.hpp"
 #include "abi/src/api/io.hpp"
 #include "abi/src/internal/barrier.hpp"
+#include "abi/src/internal/foreign.hpp"
 #include "abi/src/internal/io_objects.hpp"
 #include "abi/src/internal/objects.hpp"
 
@@ -140,8 +141,12 @@ HURRAY_API HurrayStatus hurray_writer_to_memory(HG_OUT_OWNED(hurray_writer_destr
 HURRAY_API HurrayStatus hurray_writer_write(HG_INOUT HurrayWriter* writer, HG_IN const HurrayTensor* tensor,
                                             HG_ERROR HurrayError* error) noexcept {
     HURRAY_REQUIRE_HANDLE(writer, error);
-    HURRAY_REQUIRE_HANDLE(tensor, error);
-    return guarded(error, [&]() -> Result<void> { return writer->value.write(core_tensor(*tensor)); });
+    HURRAY_REQUIRE_EXCHANGE(tensor, error);
+    return guarded(error, [&]() -> Result<void> {
+        auto local = LocalTensor::of(tensor);
+        if (!local) return std::unexpected(local.error());
+        return writer->value.write(core_tensor(**local));
+    });
 }
 
 /// Takes the bytes that were written into memory so far, as a buffer; the writer goes on with an empty one.

@@ -8,6 +8,7 @@
 #include "abi/src/api/annotations.hpp"
 #include "abi/src/api/tags.hpp"
 #include "abi/src/internal/barrier.hpp"
+#include "abi/src/internal/foreign.hpp"
 #include "abi/src/internal/objects.hpp"
 #include "core/hurray/base/checked.hpp"
 #include "core/hurray/descriptor/builder.hpp"
@@ -51,16 +52,15 @@ Result<Descriptor> dense_descriptor(const HurrayDenseSpec& spec, const Buffer& b
     return builder.build();
 }
 
-// Attaches the context's owner to every buffer of the list, so that shares of them keep it too. A buffer that came
-// with an owner already gets one that keeps both. Everything that can fail comes before the first change.
-void attach_owner(HurrayBufferList& list, const Ref<ContextOwner>& owner) {
-    if (!owner || !owner->has_release()) return;
-    std::vector<Ref<ContextOwner>> owners;
-    owners.reserve(list.slots.size());
-    for (const HurrayBuffer* buffer : list.slots) {
-        owners.push_back(buffer->context_owner ? ContextOwner::both(buffer->context_owner, owner) : owner);
+// An export makes shares, and shares carry no event: only memory that needs no further wait can leave that way.
+Result<void> check_exportable(const HurrayTensor& tensor) {
+    for (std::size_t i = 0; i < tensor.buffers->slots.size(); ++i) {
+        const std::uint8_t mode = tensor.buffers->slots[i]->value.handle.sync_mode;
+        if (mode == sync_mode::producer_synced) continue;
+        return fail(Status::sync_mode_mismatch, Error::no_offset,
+                    "buffer %zu: expected sync mode PRODUCER_SYNCED, got %u; hand it off with hurray_buffer_handoff", i, mode);
     }
-    for (std::size_t i = 0; i < owners.size(); ++i) list.slots[i]->context_owner = std::move(owners[i]);
+    return {};
 }
 
 }  // namespace
@@ -78,11 +78,10 @@ HURRAY_API HurrayStatus hurray_tensor_new(HG_IN const HurrayDescriptor* descript
     if (out_tensor != nullptr) *out_tensor = nullptr;
     HURRAY_REQUIRE_HANDLE(descriptor, error);
     HURRAY_REQUIRE(list, error);
-    HURRAY_REQUIRE_HANDLE(*list, error);
+    HURRAY_REQUIRE_EXCHANGE(*list, error);
     HURRAY_REQUIRE(out_tensor, error);
     return guarded(error, [&]() -> Result<void> {
-        if ((*list)->borrowed || (*list)->closing) return invalid_handle("list", "a list that the caller owns");
-        auto tensor = make_tensor(descriptor->value, *list);
+        auto tensor = make_tensor_of(descriptor->value, *list, {});
         if (!tensor) return std::unexpected(tensor.error());
         *out_tensor = *tensor;
         return {};
@@ -138,7 +137,8 @@ HURRAY_API HurrayStatus hurray_tensor_from_host(HG_IN const HurrayDenseSpec* spe
 }
 
 /// Takes over a tensor that another runtime exported as a pair of list and context.
-/// The context's version is checked before anything else of it is read.
+/// The context's version is checked before anything else of it is read: this library's own, an older one from 4 on, or a
+/// higher one for which the copy of the library that made the context vouches. List and context may be of other copies.
 /// @owner list and context move into the tensor on success and both variables are nulled; on failure both stay the
 ///     caller's. The context's owner is released when the last handle that shares the tensor's memory goes
 /// @errors VERSION_MISMATCH: the context was made by a version that this library does not accept; INVALID_HANDLE; and
@@ -151,31 +151,13 @@ HURRAY_API HurrayStatus hurray_tensor_import(HG_CONSUMED_VAR HurrayBufferList** 
                                              HG_ERROR HurrayError* error) noexcept {
     if (out_tensor != nullptr) *out_tensor = nullptr;
     HURRAY_REQUIRE(list, error);
-    HURRAY_REQUIRE_HANDLE(*list, error);
+    HURRAY_REQUIRE_EXCHANGE(*list, error);
     HURRAY_REQUIRE(context, error);
-    HURRAY_REQUIRE_HANDLE(*context, error);
+    HURRAY_REQUIRE_EXCHANGE(*context, error);
     HURRAY_REQUIRE(out_tensor, error);
     return guarded(error, [&]() -> Result<void> {
-        if ((*context)->producer_version != HURRAY_C_ABI_VERSION) {
-            return fail(Status::version_mismatch, Error::no_offset,
-                        "context: made by C ABI version %u, expected version %u", (*context)->producer_version,
-                        HURRAY_C_ABI_VERSION);
-        }
-        if ((*list)->borrowed || (*list)->closing) return invalid_handle("list", "a list that the caller owns");
-        auto descriptor = decode(std::as_bytes(std::span((*context)->descriptor)));
-        if (!descriptor) return std::unexpected(descriptor.error());
-        HurrayBufferList* taken = *list;
-        auto tensor = make_tensor(*descriptor, taken);
+        auto tensor = import_pair(*list, *context);
         if (!tensor) return std::unexpected(tensor.error());
-        try {
-            attach_owner(*(*tensor)->buffers, (*context)->owner);
-        } catch (...) {
-            take_list_back(*tensor);
-            throw;
-        }
-        if ((*tensor)->buffers->slots.empty()) (*tensor)->context_owner = (*context)->owner;
-        *list = nullptr;
-        destroy_context(std::exchange(*context, nullptr), false);
         *out_tensor = *tensor;
         return {};
     });
@@ -184,7 +166,7 @@ HURRAY_API HurrayStatus hurray_tensor_import(HG_CONSUMED_VAR HurrayBufferList** 
 /// Exports a tensor as the pair of list and context that travels between runtimes. The pair shares the memory; the
 /// tensor stays as it is.
 /// @owner caller, both; whoever takes the pair over ends them
-/// @errors OUT_OF_MEMORY: neither is made
+/// @errors OUT_OF_MEMORY: neither is made; SYNC_MODE_MISMATCH: a buffer is not PRODUCER_SYNCED, and shares carry no event
 /// @thread one thread at a time
 /// @since 4
 /// @spec ABI: Tensor Context
@@ -194,17 +176,17 @@ HURRAY_API HurrayStatus hurray_tensor_export(HG_IN const HurrayTensor* tensor,
                                              HG_ERROR HurrayError* error) noexcept {
     if (out_list != nullptr) *out_list = nullptr;
     if (out_context != nullptr) *out_context = nullptr;
-    HURRAY_REQUIRE_HANDLE(tensor, error);
+    HURRAY_DISPATCH(tensor, error, tensor_export, tensor, out_list, out_context, error);
     HURRAY_REQUIRE(out_list, error);
     HURRAY_REQUIRE(out_context, error);
     return guarded(error, [&]() -> Result<void> {
+        if (auto checked = check_exportable(*tensor); !checked) return checked;
         auto context = std::make_unique<HurrayTensorContext>();
         std::vector<std::uint8_t> bytes(tensor->descriptor.value.encoded_length());
         auto written = encode(tensor->descriptor.value, std::as_writable_bytes(std::span(bytes)));
         if (!written) return std::unexpected(written.error());
         context->set_descriptor(std::move(bytes));
-        context->owner = tensor->context_owner ? tensor->context_owner
-                                               : Ref<ContextOwner>::adopt(new ContextOwner(nullptr, nullptr));
+        context->owner = tensor->context_owner;
         auto list = share_list(*tensor->buffers);
         *out_list = list.release();
         *out_context = context.release();
@@ -220,7 +202,7 @@ HURRAY_API HurrayStatus hurray_tensor_share(HG_IN const HurrayTensor* tensor,
                                             HG_OUT_OWNED(hurray_tensor_destroy) HurrayTensor** out_tensor,
                                             HG_ERROR HurrayError* error) noexcept {
     if (out_tensor != nullptr) *out_tensor = nullptr;
-    HURRAY_REQUIRE_HANDLE(tensor, error);
+    HURRAY_DISPATCH(tensor, error, tensor_share, tensor, out_tensor, error);
     HURRAY_REQUIRE(out_tensor, error);
     return guarded(error, [&]() -> Result<void> {
         auto owned_list = share_list(*tensor->buffers);
@@ -242,7 +224,7 @@ HURRAY_API HurrayStatus hurray_tensor_share(HG_IN const HurrayTensor* tensor,
 HURRAY_API HurrayStatus hurray_tensor_view(HG_IN const HurrayTensor* tensor, HG_OUT HurrayView* out_view,
                                            HG_ERROR HurrayError* error) noexcept {
     if (out_view != nullptr) clear_sized_struct(out_view);
-    HURRAY_REQUIRE_HANDLE(tensor, error);
+    HURRAY_DISPATCH(tensor, error, tensor_view, tensor, out_view, error);
     HURRAY_REQUIRE(out_view, error);
     if (tensor->view.element_type == 0) {
         return report(make_error(Status::unsupported, Error::no_offset,
@@ -255,14 +237,21 @@ HURRAY_API HurrayStatus hurray_tensor_view(HG_IN const HurrayTensor* tensor, HG_
 
 /// Borrows the tensor's descriptor.
 /// @owner the tensor; valid until it is destroyed, and not to be destroyed
+/// @errors UNSUPPORTED: a tensor of another copy of the library
 /// @thread one thread at a time
 /// @since 4
 HURRAY_API HurrayStatus hurray_tensor_descriptor(HG_IN const HurrayTensor* tensor,
                                                  HG_OUT_BORROWED(tensor) const HurrayDescriptor** out_descriptor,
                                                  HG_ERROR HurrayError* error) noexcept {
     if (out_descriptor != nullptr) *out_descriptor = nullptr;
-    HURRAY_REQUIRE_HANDLE(tensor, error);
+    HURRAY_REQUIRE_EXCHANGE(tensor, error);
     HURRAY_REQUIRE(out_descriptor, error);
+    if (origin_of(tensor) == Origin::foreign) {
+        // A descriptor is no exchange handle: nobody could use the other copy's.
+        return report(make_error(Status::unsupported, Error::no_offset,
+                                 "tensor: of another copy of the library; export it there and import it here to read its descriptor"),
+                      error);
+    }
     *out_descriptor = &tensor->descriptor;
     return succeed(error);
 }
@@ -276,7 +265,7 @@ HURRAY_API HurrayStatus hurray_tensor_buffer(HG_IN const HurrayTensor* tensor, u
                                              HG_OUT_BORROWED(tensor) HurrayBuffer** out_buffer,
                                              HG_ERROR HurrayError* error) noexcept {
     if (out_buffer != nullptr) *out_buffer = nullptr;
-    HURRAY_REQUIRE_HANDLE(tensor, error);
+    HURRAY_DISPATCH(tensor, error, tensor_buffer, tensor, index, out_buffer, error);
     HURRAY_REQUIRE(out_buffer, error);
     if (index >= tensor->buffers->slots.size()) {
         return report(make_error(Status::index_out_of_bounds, Error::no_offset, "index: expected less than %zu, got %u",
@@ -294,9 +283,8 @@ HURRAY_API HurrayStatus hurray_tensor_buffer(HG_IN const HurrayTensor* tensor, u
 /// @since 4
 HURRAY_API HurrayStatus hurray_tensor_destroy(HG_DESTROYED_VAR HurrayTensor** tensor) noexcept {
     if (tensor == nullptr || *tensor == nullptr) return HURRAY_OK;
-    HURRAY_REQUIRE_HANDLE(*tensor, nullptr);
-    destroy_tensor(std::exchange(*tensor, nullptr), false);
-    return HURRAY_OK;
+    HURRAY_DISPATCH(*tensor, nullptr, tensor_destroy, tensor);
+    return report_end(destroy_tensor(std::exchange(*tensor, nullptr), false), nullptr);
 }
 
 /// Ends a tensor on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
@@ -307,7 +295,6 @@ HURRAY_API HurrayStatus hurray_tensor_destroy(HG_DESTROYED_VAR HurrayTensor** te
 HURRAY_API HurrayStatus hurray_tensor_destroy_deferred(HG_DESTROYED_VAR HurrayTensor** tensor,
                                                        HG_ERROR HurrayError* error) noexcept {
     if (tensor == nullptr || *tensor == nullptr) return succeed(error);
-    HURRAY_REQUIRE_HANDLE(*tensor, error);
-    destroy_tensor(std::exchange(*tensor, nullptr), true);
-    return succeed(error);
+    HURRAY_DISPATCH(*tensor, error, tensor_destroy_deferred, tensor, error);
+    return report_end(destroy_tensor(std::exchange(*tensor, nullptr), true), error);
 }

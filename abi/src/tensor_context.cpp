@@ -4,6 +4,7 @@
 #include "abi/src/api/annotations.hpp"
 #include "abi/src/api/buffer.hpp"
 #include "abi/src/internal/barrier.hpp"
+#include "abi/src/internal/foreign.hpp"
 #include "abi/src/internal/objects.hpp"
 
 using namespace hurray;
@@ -33,7 +34,10 @@ HURRAY_API HurrayStatus hurray_tensor_context_new(uint32_t abi_version,
         auto context = std::make_unique<HurrayTensorContext>();
         context->producer_version = abi_version;
         if (descriptor_len != 0) context->set_descriptor({descriptor_bytes, descriptor_bytes + descriptor_len});
-        context->owner = Ref<ContextOwner>::adopt(new ContextOwner(owner_release, owner));
+        if (owner_release != nullptr) {
+            context->lent = new ContextOwner(owner_release, owner);
+            context->owner = Ref<Storage>::adopt(context->lent);
+        }
         *out_ctx = context.release();
         return {};
     });
@@ -46,10 +50,30 @@ HURRAY_API HurrayStatus hurray_tensor_context_new(uint32_t abi_version,
 /// @spec ABI: Tensor Context
 HURRAY_API HurrayStatus hurray_tensor_context_abi_version(HG_IN const HurrayTensorContext* ctx, HG_OUT uint32_t* out) noexcept {
     if (out != nullptr) *out = 0;
-    HURRAY_REQUIRE_HANDLE(ctx, nullptr);
+    HURRAY_DISPATCH(ctx, nullptr, tensor_context_abi_version, ctx, out);
     HURRAY_REQUIRE(out, nullptr);
     *out = ctx->producer_version;
     return HURRAY_OK;
+}
+
+/// Tells whether the copy of the library that made the context vouches both for `version` and for the version that made
+/// the context: then a consumer that was built for `version` may go on with a context of a higher one. No other part of
+/// the context is read.
+/// @param version the consumer's own HURRAY_C_ABI_VERSION
+/// @thread one thread at a time
+/// @since 4
+/// @spec ABI: Tensor Context
+HURRAY_API HurrayStatus hurray_tensor_context_supports(HG_IN const HurrayTensorContext* ctx, uint32_t version,
+                                                       HG_OUT uint8_t* out_supported, HG_ERROR HurrayError* error) noexcept {
+    if (out_supported != nullptr) *out_supported = 0;
+    HURRAY_REQUIRE_EXCHANGE(ctx, error);
+    HURRAY_REQUIRE(out_supported, error);
+    return guarded(error, [&]() -> Result<void> {
+        auto supported = context_supports(ctx, version);
+        if (!supported) return std::unexpected(supported.error());
+        *out_supported = *supported ? 1 : 0;
+        return {};
+    });
 }
 
 /// Borrows the encoded descriptor. An empty one reports a null pointer and length 0.
@@ -62,7 +86,7 @@ HURRAY_API HurrayStatus hurray_tensor_context_descriptor(HG_IN const HurrayTenso
                                                          HG_OUT uint64_t* out_len) noexcept {
     if (out_bytes != nullptr) *out_bytes = nullptr;
     if (out_len != nullptr) *out_len = 0;
-    HURRAY_REQUIRE_HANDLE(ctx, nullptr);
+    HURRAY_DISPATCH(ctx, nullptr, tensor_context_descriptor, ctx, out_bytes, out_len);
     HURRAY_REQUIRE(out_bytes, nullptr);
     HURRAY_REQUIRE(out_len, nullptr);
     if (ctx->descriptor.empty()) return HURRAY_OK;
@@ -73,15 +97,15 @@ HURRAY_API HurrayStatus hurray_tensor_context_descriptor(HG_IN const HurrayTenso
 
 /// Ends a context and runs its owner release, on this thread.
 /// @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
-/// @errors INVALID_HANDLE: (checked builds) already destroyed
+/// @errors INVALID_HANDLE: (checked builds) already destroyed; INTERNAL_PANIC: the owner release threw an exception, and the
+///     context is ended all the same
 /// @thread the thread that runs the owner release
 /// @since 4
 /// @spec ABI: Tensor Context
 HURRAY_API HurrayStatus hurray_tensor_context_destroy(HG_DESTROYED_VAR HurrayTensorContext** ctx) noexcept {
     if (ctx == nullptr || *ctx == nullptr) return HURRAY_OK;
-    HURRAY_REQUIRE_HANDLE(*ctx, nullptr);
-    destroy_context(std::exchange(*ctx, nullptr), false);
-    return HURRAY_OK;
+    HURRAY_DISPATCH(*ctx, nullptr, tensor_context_destroy, ctx);
+    return report_end(destroy_context(std::exchange(*ctx, nullptr), false), nullptr);
 }
 
 /// Ends a context on a thread that must not run callbacks: the owner release waits on the context's release queue.
@@ -92,9 +116,8 @@ HURRAY_API HurrayStatus hurray_tensor_context_destroy(HG_DESTROYED_VAR HurrayTen
 HURRAY_API HurrayStatus hurray_tensor_context_destroy_deferred(HG_DESTROYED_VAR HurrayTensorContext** ctx,
                                                                HG_ERROR HurrayError* error) noexcept {
     if (ctx == nullptr || *ctx == nullptr) return succeed(error);
-    HURRAY_REQUIRE_HANDLE(*ctx, error);
-    destroy_context(std::exchange(*ctx, nullptr), true);
-    return succeed(error);
+    HURRAY_DISPATCH(*ctx, error, tensor_context_destroy_deferred, ctx, error);
+    return report_end(destroy_context(std::exchange(*ctx, nullptr), true), error);
 }
 
 /// Sets the queue on which a deferred owner release waits.
@@ -104,13 +127,14 @@ HURRAY_API HurrayStatus hurray_tensor_context_destroy_deferred(HG_DESTROYED_VAR 
 HURRAY_API HurrayStatus hurray_tensor_context_set_release_queue(HG_INOUT HurrayTensorContext* ctx,
                                                                 HG_IN_OPT const HurrayReleaseQueue* queue,
                                                                 HG_ERROR HurrayError* error) noexcept {
-    HURRAY_REQUIRE_HANDLE(ctx, error);
+    HURRAY_DISPATCH(ctx, error, tensor_context_set_release_queue, ctx, queue, error);
     if (queue != nullptr) HURRAY_REQUIRE_HANDLE(queue, error);
     return guarded(error, [&]() -> Result<void> {
-        if (ctx->owner->references() != 1) {
+        if (!ctx->owner) return {};
+        if (ctx->lent == nullptr || ctx->lent->references() != 1) {
             return fail(Status::invalid_argument, Error::no_offset, "ctx: in use already, set the queue before");
         }
-        ctx->owner->policy.queue = queue == nullptr ? Ref<ReleaseQueue>{} : queue->queue;
+        ctx->lent->policy.queue = queue == nullptr ? Ref<ReleaseQueue>{} : queue->queue;
         return {};
     });
 }

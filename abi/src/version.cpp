@@ -143,3 +143,21 @@ HURRAY_API HurrayStatus hurray_diagnostics_read(uint32_t index, HG_OUT HurrayErr
         return {};
     });
 }
+
+/// Installs the process's log callback for the messages that hurray_diagnostics_read keeps. One at a time: a further call
+/// replaces it. When the call returns, the callback before it is not running and never runs again. Not inherited by the
+/// child of a fork.
+/// @param callback null: none
+/// @param context handed to the callback; the caller keeps it alive until the callback is replaced
+/// @errors INVALID_ARGUMENT: called from within the log callback
+/// @thread any, without a lock that the callback takes
+/// @since 4
+HURRAY_API HurrayStatus hurray_log_callback_set(HG_CALLBACK_OPT HurrayLogFn callback, HG_OPAQUE void* context,
+                                                HG_ERROR HurrayError* error) noexcept {
+    return guarded(error, [&]() -> Result<void> {
+        if (!set_log_callback(callback, context)) {
+            return fail(Status::invalid_argument, Error::no_offset, "callback: cannot be replaced from within the log callback");
+        }
+        return {};
+    });
+}

@@ -223,6 +223,23 @@ private:
         return &handle;
     }
 
+    static const HurrayEventPayload* example(const HurrayEventPayload*) {
+        static const HurrayEventPayload none{};
+        return &none;
+    }
+    static const HurrayStreamPayload* example(const HurrayStreamPayload*) {
+        static const HurrayStreamPayload none{};
+        return &none;
+    }
+    static HurrayStatus export_nothing(void*, void*, std::uint8_t, HurrayBufferList**, HurrayTensorContext**, HurrayError*) {
+        ++callback_calls();
+        return HURRAY_ERR_UNSUPPORTED;
+    }
+    static const HurrayProducer* example(const HurrayProducer*) {
+        static const HurrayProducer producer{sizeof producer, HURRAY_C_ABI_VERSION, nullptr, &export_nothing, nullptr};
+        return &producer;
+    }
+
     template <class Handle>
     void end_with(Handle* handle, HurrayStatus (*destroy)(Handle**)) {
         endings_.push_back([handle, destroy]() mutable { EXPECT_EQ(destroy(&handle), HURRAY_OK); });

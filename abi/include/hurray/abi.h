@@ -123,7 +123,7 @@ typedef int32_t HurrayStatus;
  * place in the input ends its message with " [byte N]", N the decimal byte offset; a message that is too long
  * is cut before that. The struct belongs to the caller; a successful call clears it.
  *
- * @since C ABI 4
+ * @since C ABI 2
  */
 typedef struct HurrayError {
     /** The HurrayStatus that the call returned. */
@@ -136,6 +136,15 @@ typedef struct HurrayError {
 
 /** Version (HurrayVersion, uint32_t). */
 #define HURRAY_C_ABI_VERSION 4  /**< Version of the C ABI that this header describes. */
+
+/**
+ * Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of the library, on the thread
+ * on which it arose, one call at a time. It may use the library, but not replace itself; what arises within
+ * it is not logged. It must not throw. `message` lives during the call.
+ *
+ * @since C ABI 4
+ */
+typedef void (*HurrayLogFn)(void *context, HurrayStatus code, const char *message);
 
 /**
  * Facts about the loaded copy of the library. Strings are static: they live as long as the library is loaded.
@@ -357,7 +366,7 @@ typedef void (*HurrayOwnerReleaseFn)(void *owner);
  * A buffer handle as it stands in a descriptor's buffer table, little-endian: byte_size u64, alignment u32,
  * device_tag u8, the sync mode at offset 13, memory_class u8, zero u8. (format: buffer table)
  *
- * @since C ABI 4
+ * @since C ABI 2
  */
 typedef struct HurrayBufferHandleBytes {
     /** The 16 bytes. */
@@ -409,6 +418,84 @@ typedef struct HurrayBufferInfo {
 #define HURRAY_HANDLE_WRITER              9  /**< HurrayWriter. */
 #define HURRAY_HANDLE_FILE               10  /**< HurrayFile. */
 #define HURRAY_HANDLE_FILE_WRITER        11  /**< HurrayFileWriter. */
+
+/* --- Handoff types --------------------------------------------------------------------------------------- */
+
+/**
+ * Releases the event of a handoff. Runs exactly once, on any thread: it must be safe there, and must not
+ * throw.
+ *
+ * @since C ABI 2
+ */
+typedef void (*HurrayEventReleaseFn)(void *sync_handle, void *context);
+
+/**
+ * What a buffer of sync mode EVENT is handed off with.
+ *
+ * @since C ABI 2
+ */
+typedef struct HurrayEventPayload {
+    /** The device's event, opaque, recorded before the handoff on every stream that writes the buffer. */
+    void *sync_handle;
+    /** HURRAY_DEVICE_ tag of the event: the buffer's own. */
+    uint8_t sync_handle_device_tag;
+    /**
+     * Called once with `sync_handle` and `event_release_context`, after the consumer has issued its waits.
+     */
+    HurrayEventReleaseFn event_release_fn;
+    /** Opaque, handed back to event_release_fn. */
+    void *event_release_context;
+} HurrayEventPayload;
+
+/**
+ * What a buffer of sync mode CONSUMER_STREAM is handed off with: the stream of the consumer on which the
+ * producer has put the wait for its writes.
+ *
+ * @since C ABI 2
+ */
+typedef struct HurrayStreamPayload {
+    /** The consumer's stream, opaque. */
+    void *consumer_stream;
+    /** HURRAY_DEVICE_ tag of the stream: the buffer's own. */
+    uint8_t consumer_stream_device_tag;
+} HurrayStreamPayload;
+
+/**
+ * Exports a tensor for work on the consumer's stream, as a list and a context that the library takes over.
+ * Before it returns, it has issued, for every buffer that it hands off as CONSUMER_STREAM, the ordering of
+ * its writes before later work on that stream.
+ *
+ * On failure it makes neither and returns a HURRAY_ERR_ code; it may write a message. It must not throw. It
+ * is called on the thread of the request.
+ *
+ * @since C ABI 4
+ */
+typedef HurrayStatus (*HurrayExportTensorFn)(void *context, void *consumer_stream, uint8_t consumer_stream_device_tag, HurrayBufferList **out_list, HurrayTensorContext **out_context, HurrayError *error);
+
+/**
+ * Releases what a producer keeps; runs exactly once. It must not throw.
+ *
+ * @since C ABI 4
+ */
+typedef void (*HurrayProducerReleaseFn)(void *context);
+
+/**
+ * A producer of tensors that asks its consumer for a stream first. The struct belongs to whoever holds it.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayProducer {
+    /** Size of this struct, set by the producer. */
+    uint32_t struct_size;
+    /** HURRAY_C_ABI_VERSION of the build that made it. */
+    uint32_t abi_version;
+    /** Opaque, handed to both functions. */
+    void *context;
+    /** Required; null once released. */
+    HurrayExportTensorFn export_tensor;
+    /** May be null; null once released. */
+    HurrayProducerReleaseFn release;
+} HurrayProducer;
 
 /* --- Descriptor, tensor and view types ------------------------------------------------------------------- */
 
@@ -620,6 +707,21 @@ HURRAY_API HurrayStatus hurray_handle_checks_set(uint8_t enabled, HurrayError *e
 HURRAY_API HurrayStatus hurray_diagnostics_read(uint32_t index, HurrayError *out_diagnostic,
                                                 HurrayError *error);
 
+/**
+ * Installs the process's log callback for the messages that hurray_diagnostics_read keeps. One at a time: a
+ * further call replaces it. When the call returns, the callback before it is not running and never runs
+ * again. Not inherited by the child of a fork.
+ *
+ * @param callback Null: none. May be NULL.
+ * @param context Handed to the callback; the caller keeps it alive until the callback is replaced. May be
+ *     NULL. Handed back to the callback as it is, never looked at.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: called from within the log callback
+ * @thread any, without a lock that the callback takes
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_log_callback_set(HurrayLogFn callback, void *context, HurrayError *error);
+
 /* --- Buffers --------------------------------------------------------------------------------------------- */
 
 /**
@@ -696,7 +798,8 @@ HURRAY_API HurrayStatus hurray_buffer_allocate(uint64_t byte_size, uint32_t alig
                                                HurrayBuffer **out_handle, HurrayError *error);
 
 /**
- * Makes a further handle for the same memory. The memory is released when the last of them goes.
+ * Makes a further handle for the same memory. The memory is released when the last of them goes. An event or
+ * stream that the buffer was handed off with stays with `buffer`.
  *
  * @param buffer Required. Read during the call only; stays the caller's.
  * @param out_handle Required. Receives a new handle that the caller owns and ends with hurray_buffer_destroy;
@@ -742,14 +845,15 @@ HURRAY_API HurrayStatus hurray_buffer_info(const HurrayBuffer *buffer, HurrayBuf
                                            HurrayError *error);
 
 /**
- * Writes the 16-byte handle that describes the buffer in a descriptor's buffer table.
+ * Writes the 16-byte handle that describes the buffer in a descriptor's buffer table. Its byte 13 is the sync
+ * mode.
  *
  * @param buffer Required. Read during the call only; stays the caller's.
  * @param out_handle_bytes Required. Receives the result; zeroed before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code
  * @thread one thread at a time
- * @since C ABI 4
+ * @since C ABI 2
  * @spec format: buffer table
  */
 HURRAY_API HurrayStatus hurray_buffer_handle_bytes(const HurrayBuffer *buffer,
@@ -786,7 +890,8 @@ HURRAY_API HurrayStatus hurray_buffer_set_read_only(HurrayBuffer *buffer, Hurray
  *
  * @param buffer Required. Ended by the call.
  * @return HURRAY_OK, or a negative code: NULL_POINTER; INVALID_HANDLE: borrowed from a list, or (checked
- *     builds) already destroyed
+ *     builds) already destroyed; INTERNAL_PANIC: a callback threw an exception, and the buffer is ended all
+ *     the same
  * @owner ends the caller's ownership
  * @thread the thread that runs the release
  * @since C ABI 1
@@ -831,7 +936,8 @@ HURRAY_API HurrayStatus hurray_release_queue_new(HurrayReleaseQueue **out_queue,
  * @param limit Most releases to run; UINT64_MAX: all, those included that are added meanwhile.
  * @param out_released Required. Receives the result; zeroed before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code
+ * @return HURRAY_OK, or a negative code: INTERNAL_PANIC: a release threw an exception; all others ran, and it
+ *     counts as one that ran
  * @thread any; the releases run on the calling thread
  * @since C ABI 4
  */
@@ -915,8 +1021,8 @@ HURRAY_API HurrayStatus hurray_buffer_list_new(uint64_t capacity_hint, HurrayBuf
  * @param buffer Required. Ownership moves to the callee, on success only.
  * @return HURRAY_OK, or a negative code: INVALID_HANDLE: the buffer is borrowed, or the list is part of a
  *     tensor or being destroyed
- * @owner the handle moves into the list on success and becomes a borrowed one; on failure it stays the
- *     caller's
+ * @owner the handle moves into the list on success and becomes a borrowed one (that of another copy of the
+ *     library is kept by a list of its copy; use hurray_buffer_list_get); on failure it stays the caller's
  * @thread one thread at a time
  * @since C ABI 3
  * @spec ABI: Buffer Lists
@@ -955,7 +1061,7 @@ HURRAY_API HurrayStatus hurray_buffer_list_get(const HurrayBufferList *list, uin
  * @param list Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
  *     variable, or NULL itself, is a no-op.
  * @return HURRAY_OK, or a negative code: INVALID_HANDLE: borrowed from a tensor, being destroyed, or (checked
- *     builds) already destroyed
+ *     builds) already destroyed; INTERNAL_PANIC: a callback threw an exception, and all is ended all the same
  * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
  * @thread the thread that runs the releases
  * @since C ABI 3
@@ -1017,6 +1123,23 @@ HURRAY_API HurrayStatus hurray_tensor_context_new(uint32_t abi_version, const ui
 HURRAY_API HurrayStatus hurray_tensor_context_abi_version(const HurrayTensorContext *ctx, uint32_t *out);
 
 /**
+ * Tells whether the copy of the library that made the context vouches both for `version` and for the version
+ * that made the context: then a consumer that was built for `version` may go on with a context of a higher
+ * one. No other part of the context is read.
+ *
+ * @param ctx Required. Read during the call only; stays the caller's.
+ * @param version The consumer's own HURRAY_C_ABI_VERSION.
+ * @param out_supported Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec ABI: Tensor Context
+ */
+HURRAY_API HurrayStatus hurray_tensor_context_supports(const HurrayTensorContext *ctx, uint32_t version,
+                                                       uint8_t *out_supported, HurrayError *error);
+
+/**
  * Borrows the encoded descriptor. An empty one reports a null pointer and length 0.
  *
  * @param ctx Required. Read during the call only; stays the caller's.
@@ -1037,7 +1160,8 @@ HURRAY_API HurrayStatus hurray_tensor_context_descriptor(const HurrayTensorConte
  *
  * @param ctx Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
  *     variable, or NULL itself, is a no-op.
- * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed; INTERNAL_PANIC:
+ *     the owner release threw an exception, and the context is ended all the same
  * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
  * @thread the thread that runs the owner release
  * @since C ABI 4
@@ -1072,6 +1196,104 @@ HURRAY_API HurrayStatus hurray_tensor_context_destroy_deferred(HurrayTensorConte
  */
 HURRAY_API HurrayStatus hurray_tensor_context_set_release_queue(
         HurrayTensorContext *ctx, const HurrayReleaseQueue *queue, HurrayError *error);
+
+/* --- Handoff --------------------------------------------------------------------------------------------- */
+
+/**
+ * Hands a buffer off: its 16-byte handle, its memory, and what the sync mode in byte 13 of the handle
+ * demands. The two are checked against each other before anything is made; on failure nothing has moved, and
+ * neither callback runs.
+ *
+ *   PRODUCER_SYNCED  neither payload; the producer has waited on the host for every stream that writes the
+ * memory
+ *   EVENT            `event`, of the buffer's device: recorded before this call on every stream that writes
+ * the memory
+ *   CONSUMER_STREAM  `stream`, of the buffer's device: before this call the producer has ordered its writes
+ * before later
+ *                    work on that stream
+ * A payload that is null, or whose fields are all zero, is none. Memory of the CPU is always PRODUCER_SYNCED.
+ *
+ * @param handle_bytes Size, alignment, device, sync mode and memory class. Required. Read during the call
+ *     only; stays the caller's.
+ * @param data First byte, aligned as the handle says; may be null when its byte_size is 0. Required. The
+ *     callee keeps the pointer and uses it until its release.
+ * @param release May be NULL.
+ * @param release_context May be NULL. Handed back to the callback as it is, never looked at.
+ * @param event May be NULL. Read during the call only; stays the caller's.
+ * @param stream May be NULL. Read during the call only; stays the caller's.
+ * @param out_handle Required. Receives a new handle that the caller owns and ends with hurray_buffer_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_SYNC_MODE: byte 13 is none of the three; SYNC_MODE_MISMATCH:
+ *     another payload than it demands; INVALID_LAYOUT: alignment, or byte 15 is not 0; INVALID_TYPE: device
+ *     or memory class; MISALIGNED; NULL_POINTER: data is null and byte_size is not 0; INVALID_ARGUMENT: the
+ *     range wraps around
+ * @owner the memory belongs to the buffer until `release(data, release_context)` runs, and the event until
+ *     its release: each exactly once. The handle belongs to the caller
+ * @thread any
+ * @since C ABI 2
+ * @spec ABI: Buffer Handoff Synchronisation
+ */
+HURRAY_API HurrayStatus hurray_buffer_handoff(const HurrayBufferHandleBytes *handle_bytes, void *data,
+                                              HurrayReleaseCallback release, void *release_context,
+                                              const HurrayEventPayload *event,
+                                              const HurrayStreamPayload *stream, HurrayBuffer **out_handle,
+                                              HurrayError *error);
+
+/**
+ * Borrows the event that tells when the buffer's bytes are there. The consumer waits for it on every stream
+ * that will access the buffer, before it enqueues such work, and then calls hurray_buffer_event_release.
+ *
+ * @param buffer Required. Read during the call only; stays the caller's.
+ * @param out_sync_handle Required. Receives a pointer that belongs to `buffer` and is valid as long as that
+ *     lives; NULL before anything else.
+ * @param out_device_tag HURRAY_DEVICE_ tag of the event. Required. Receives the result; zeroed before
+ *     anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: SYNC_MODE_MISMATCH: the buffer is not of sync mode EVENT, or a share
+ *     or slice, which carry no event; INVALID_HANDLE: the event is released
+ * @owner the buffer; valid until the event is released or the buffer ends
+ * @thread one thread at a time
+ * @since C ABI 2
+ * @spec ABI: Per-Mode Payloads
+ */
+HURRAY_API HurrayStatus hurray_buffer_event(const HurrayBuffer *buffer, void **out_sync_handle,
+                                            uint8_t *out_device_tag, HurrayError *error);
+
+/**
+ * Releases the event of a buffer, on this thread, once all waits are issued. An event that nobody released is
+ * released when its buffer ends. The buffer may be a borrowed one, of a list or tensor.
+ *
+ * @param buffer Required. The call may change it; it stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: SYNC_MODE_MISMATCH: as hurray_buffer_event; INVALID_HANDLE: released
+ *     already; INTERNAL_PANIC: the callback threw an exception, and the event counts as released
+ * @owner ends the consumer's use of the event
+ * @thread one thread at a time; any may be that one
+ * @since C ABI 2
+ * @spec ABI: Per-Mode Payloads
+ */
+HURRAY_API HurrayStatus hurray_buffer_event_release(HurrayBuffer *buffer, HurrayError *error);
+
+/**
+ * Tells the consumer's stream on which the bytes of a CONSUMER_STREAM buffer are there. On any other stream
+ * the consumer first makes that stream wait for this one.
+ *
+ * @param buffer Required. Read during the call only; stays the caller's.
+ * @param out_consumer_stream Required. Receives a pointer that belongs to `buffer` and is valid as long as
+ *     that lives; NULL before anything else.
+ * @param out_device_tag HURRAY_DEVICE_ tag of the stream. Required. Receives the result; zeroed before
+ *     anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: SYNC_MODE_MISMATCH: the buffer is not of sync mode CONSUMER_STREAM,
+ *     or a share or slice
+ * @owner the consumer: its own stream, as it gave it to the producer
+ * @thread one thread at a time
+ * @since C ABI 2
+ * @spec ABI: Per-Mode Payloads
+ */
+HURRAY_API HurrayStatus hurray_buffer_stream(const HurrayBuffer *buffer, void **out_consumer_stream,
+                                             uint8_t *out_device_tag, HurrayError *error);
 
 /* --- Descriptors ----------------------------------------------------------------------------------------- */
 
@@ -1327,7 +1549,9 @@ HURRAY_API HurrayStatus hurray_tensor_from_host(const HurrayDenseSpec *spec, voi
 /**
  * Takes over a tensor that another runtime exported as a pair of list and context.
  *
- * The context's version is checked before anything else of it is read.
+ * The context's version is checked before anything else of it is read: this library's own, an older one from
+ * 4 on, or a higher one for which the copy of the library that made the context vouches. List and context may
+ * be of other copies.
  *
  * @param list Required, and so is the handle in it. Ownership of the handle moves to the callee and the
  *     variable becomes NULL, on success only.
@@ -1357,7 +1581,8 @@ HURRAY_API HurrayStatus hurray_tensor_import(HurrayBufferList **list, HurrayTens
  * @param out_context Required. Receives a new handle that the caller owns and ends with
  *     hurray_tensor_context_destroy; NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code: OUT_OF_MEMORY: neither is made
+ * @return HURRAY_OK, or a negative code: OUT_OF_MEMORY: neither is made; SYNC_MODE_MISMATCH: a buffer is not
+ *     PRODUCER_SYNCED, and shares carry no event
  * @owner caller, both; whoever takes the pair over ends them
  * @thread one thread at a time
  * @since C ABI 4
@@ -1403,7 +1628,7 @@ HURRAY_API HurrayStatus hurray_tensor_view(const HurrayTensor *tensor, HurrayVie
  * @param out_descriptor Required. Receives a pointer that belongs to `tensor` and is valid as long as that
  *     lives; NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code
+ * @return HURRAY_OK, or a negative code: UNSUPPORTED: a tensor of another copy of the library
  * @owner the tensor; valid until it is destroyed, and not to be destroyed
  * @thread one thread at a time
  * @since C ABI 4
@@ -1450,6 +1675,49 @@ HURRAY_API HurrayStatus hurray_tensor_destroy(HurrayTensor **tensor);
  * @since C ABI 4
  */
 HURRAY_API HurrayStatus hurray_tensor_destroy_deferred(HurrayTensor **tensor, HurrayError *error);
+
+/* --- Producers ------------------------------------------------------------------------------------------- */
+
+/**
+ * Asks a producer for a tensor that is ready for work on the consumer's stream. Calls its export_tensor and
+ * checks what comes: the version of the context before anything else, and that every CONSUMER_STREAM buffer
+ * is ordered on exactly this stream. Buffers may also be PRODUCER_SYNCED, or carry an event (see
+ * hurray_buffer_event).
+ *
+ * @param producer Required. Read during the call only; stays the caller's.
+ * @param consumer_stream The consumer's stream, opaque; null: none, and then no buffer may be
+ *     CONSUMER_STREAM. May be NULL. Handed back to the callback as it is, never looked at.
+ * @param consumer_stream_device_tag HURRAY_DEVICE_ tag of the stream; 0 when there is none.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: NULL_POINTER: the producer is released, or exported nothing;
+ *     INVALID_ARGUMENT: struct_size, or a code that this library does not know; VERSION_MISMATCH;
+ *     SYNC_MODE_MISMATCH: another stream; INVALID_HANDLE; INTERNAL_PANIC: export_tensor threw an exception;
+ *     whatever export_tensor reports; those of hurray_tensor_import
+ * @owner the tensor belongs to the caller; the producer stays with whoever holds it. On failure everything
+ *     that the producer exported has been ended
+ * @thread one thread at a time for a producer; export_tensor runs on it
+ * @since C ABI 4
+ * @spec ABI: Per-Mode Payloads
+ */
+HURRAY_API HurrayStatus hurray_producer_request(const HurrayProducer *producer, void *consumer_stream,
+                                                uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor,
+                                                HurrayError *error);
+
+/**
+ * Ends a producer: runs its release exactly once and nulls both of its functions, so that a repeated call is
+ * a no-op.
+ *
+ * @param producer Required. The call may change it; it stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: struct_size; INTERNAL_PANIC: the release threw an
+ *     exception, and counts as run
+ * @owner ends the caller's ownership of what the producer keeps; the struct itself stays the caller's
+ * @thread one thread at a time; the release runs on it
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_producer_release(HurrayProducer *producer, HurrayError *error);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -15,7 +15,7 @@ typedef void (*HurrayOwnerReleaseFn)(void* owner);
 
 /// A buffer handle as it stands in a descriptor's buffer table, little-endian: byte_size u64, alignment u32,
 /// device_tag u8, the sync mode at offset 13, memory_class u8, zero u8. (format: buffer table)
-/// @since 4
+/// @since 2
 struct HurrayBufferHandleBytes {
     /// The 16 bytes.
     uint8_t bytes[16];

@@ -63,7 +63,7 @@ constexpr HurrayStatus HURRAY_ERR_LIMIT_EXCEEDED = -24;
 /// Report of a failed call: its code, and what is wrong, where, and what was expected. A fault that has a place in
 /// the input ends its message with " [byte N]", N the decimal byte offset; a message that is too long is cut before
 /// that. The struct belongs to the caller; a successful call clears it.
-/// @since 4
+/// @since 2
 struct HurrayError {
     /// The HurrayStatus that the call returned.
     int32_t code;

@@ -3,9 +3,17 @@
 
 #include <cstdint>
 
+#include "abi/src/api/status.hpp"
+
 /// @group HurrayVersion Version.
 /// Version of the C ABI that this header describes.
 constexpr uint32_t HURRAY_C_ABI_VERSION = 4;
+
+/// Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of the library, on the thread on which it
+/// arose, one call at a time. It may use the library, but not replace itself; what arises within it is not logged. It must
+/// not throw. `message` lives during the call.
+/// @since 4
+typedef void (*HurrayLogFn)(void* context, HurrayStatus code, const char* message);
 
 /// Facts about the loaded copy of the library. Strings are static: they live as long as the library is loaded.
 /// @since 4

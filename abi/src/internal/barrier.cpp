@@ -71,6 +71,14 @@ HurrayStatus report_panic(const char* what, HurrayError* out) noexcept {
     return HURRAY_ERR_INTERNAL_PANIC;
 }
 
+HurrayStatus report_end(bool clean, HurrayError* out) noexcept {
+    if (clean) return succeed(out);
+    write_report(out, Status::internal_panic,
+                 "a callback threw an exception (hurray_diagnostics_read has its text); everything was ended all the same",
+                 Error::no_offset);
+    return HURRAY_ERR_INTERNAL_PANIC;
+}
+
 HurrayStatus report_invalid_handle(const char* parameter, HurrayError* out) noexcept {
     return report(invalid_handle(parameter, "a live handle").error(), out);
 }

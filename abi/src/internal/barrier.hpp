@@ -45,6 +45,9 @@ HurrayStatus guarded(HurrayError* error, Body&& body) noexcept {
 
 HurrayStatus report_invalid_handle(const char* parameter, HurrayError* out) noexcept;
 
+/// The end of a call that ends handles: INTERNAL_PANIC unless `clean`. What the callback threw was kept when it was caught.
+HurrayStatus report_end(bool clean, HurrayError* out) noexcept;
+
 /// Fails with HURRAY_ERR_INVALID_HANDLE.
 std::unexpected<Error> invalid_handle(const char* parameter, const char* expected) noexcept;
 

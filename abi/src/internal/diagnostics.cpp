@@ -1,6 +1,9 @@
 #include "abi/src/internal/diagnostics.hpp"
 
+#include <pthread.h>
+
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <mutex>
 #include <new>
@@ -13,14 +16,49 @@ constinit std::mutex ring_mutex;
 constinit std::array<HurrayError, ring_capacity> ring{};
 constinit std::uint64_t ring_written = 0;
 
+// The log callback runs under this lock, so that whoever replaces it knows that it has ended. `log_thread` is the thread
+// that runs it: a message that arises on that thread meanwhile is kept and not logged, which would go round for ever.
+constinit std::mutex log_mutex;
+constinit std::atomic<pthread_t> log_thread{};
+constinit HurrayLogFn log_callback = nullptr;
+constinit void* log_context = nullptr;
+
+class LogTurn {
+public:
+    LogTurn() : lock_(log_mutex) { log_thread.store(pthread_self(), std::memory_order_relaxed); }
+    LogTurn(const LogTurn&) = delete;
+    LogTurn& operator=(const LogTurn&) = delete;
+    ~LogTurn() { log_thread.store(pthread_t{}, std::memory_order_relaxed); }
+
+    static bool is_ours() noexcept { return log_thread.load(std::memory_order_relaxed) == pthread_self(); }
+
+private:
+    std::lock_guard<std::mutex> lock_;
+};
+
+void log(const HurrayError& entry) noexcept {
+    if (LogTurn::is_ours()) return;
+    const LogTurn turn;
+    if (log_callback == nullptr) return;
+    try {
+        log_callback(log_context, entry.code, entry.message);
+    } catch (...) {  // NOLINT: the message is in the ring already, and there is nobody left to tell
+    }
+}
+
 }  // namespace
 
-void keep_diagnostic(HurrayStatus code, const char* message) noexcept {
-    const std::lock_guard lock(ring_mutex);
-    HurrayError& entry = ring[ring_written % ring_capacity];
+void keep_diagnostic(HurrayStatus code, const char* message, const char* detail) noexcept {
+    HurrayError entry{};
     entry.code = code;
-    std::snprintf(entry.message, sizeof entry.message, "%s", message);
-    ++ring_written;
+    std::snprintf(entry.message, sizeof entry.message, "%s%s%s", message, detail == nullptr ? "" : ": ",
+                  detail == nullptr ? "" : detail);
+    {
+        const std::lock_guard lock(ring_mutex);
+        ring[ring_written % ring_capacity] = entry;
+        ++ring_written;
+    }
+    log(entry);
 }
 
 bool read_diagnostic(std::uint32_t index, HurrayError& out) noexcept {
@@ -31,6 +69,20 @@ bool read_diagnostic(std::uint32_t index, HurrayError& out) noexcept {
     return true;
 }
 
-void reset_diagnostics_after_fork() noexcept { new (&ring_mutex) std::mutex; }
+bool set_log_callback(HurrayLogFn callback, void* context) noexcept {
+    if (LogTurn::is_ours()) return false;
+    const LogTurn turn;
+    log_callback = callback;
+    log_context = context;
+    return true;
+}
+
+void reset_diagnostics_after_fork() noexcept {
+    new (&ring_mutex) std::mutex;
+    new (&log_mutex) std::mutex;
+    log_thread.store(pthread_t{}, std::memory_order_relaxed);
+    log_callback = nullptr;
+    log_context = nullptr;
+}
 
 }  // namespace hurray::abi

@@ -32,8 +32,6 @@ constinit std::size_t quarantine_next = 0;
 
 }  // namespace
 
-constinit const ExchangeTable exchange_table{sizeof(ExchangeTable), HURRAY_C_ABI_VERSION};
-
 void count_handle(std::uint32_t kind, std::int64_t handles, std::int64_t bytes) noexcept {
     if (handles != 0) counters[kind].handles.fetch_add(handles, std::memory_order_relaxed);
     if (bytes != 0) counters[kind].bytes.fetch_add(bytes, std::memory_order_relaxed);

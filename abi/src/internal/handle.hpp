@@ -5,34 +5,9 @@
 
 #include "abi/src/api/buffer.hpp"
 #include "abi/src/api/version.hpp"
+#include "abi/src/internal/exchange.hpp"
 
 namespace hurray::abi {
-
-/// Functions of one copy of the library, for handles that travel between copies. Frozen: fields are only ever
-/// appended, and a reader looks no further than `size`.
-struct ExchangeTable {
-    std::uint32_t size;
-    std::uint32_t c_abi_version;
-};
-
-/// This copy's table.
-extern const ExchangeTable exchange_table;
-
-/// Start of every handle. Frozen since version 4: another copy of the library reads exactly these fields, in this
-/// order, before it trusts anything else.
-struct HandlePrefix {
-    std::uint64_t magic;
-    std::uint32_t generation;
-    std::uint32_t version;
-    const ExchangeTable* table;
-};
-static_assert(sizeof(HandlePrefix) == 16 + sizeof(void*));
-
-inline constexpr std::uint32_t handle_generation = 1;
-
-/// Magic of a live handle: the six letters of the name and the kind. A destroyed handle is overwritten with `dead_magic`.
-constexpr std::uint64_t magic_of(std::uint32_t kind) { return 0x59415252'55480000ULL | kind; }
-inline constexpr std::uint64_t dead_magic = 0xDEAD'DEAD'DEAD'DEADULL;
 
 inline constexpr std::uint32_t handle_kind_count = 12;
 
@@ -69,9 +44,6 @@ struct HandleBase {
         count_handle(Kind, -1, 0);
     }
 
-    [[nodiscard]] bool alive() const noexcept {
-        return *static_cast<const volatile std::uint64_t*>(&prefix.magic) == magic_of(Kind);
-    }
 };
 
 /// Ends a handle that was made with new.

@@ -95,10 +95,16 @@ Result<HurrayFileMetadata> file_metadata(const HurrayFile& file, std::uint64_t i
     return result;
 }
 
-void destroy_file_writer(HurrayFileWriter* writer, bool deferred) noexcept {
+bool drop_all(std::vector<Ref<Storage>> kept, bool deferred) noexcept {
+    bool clean = true;
+    for (Ref<Storage>& reference : kept) clean = drop(reference.detach(), deferred) && clean;
+    return clean;
+}
+
+bool destroy_file_writer(HurrayFileWriter* writer, bool deferred) noexcept {
     std::vector<Ref<Storage>> kept = std::move(writer->kept);
     retire(writer);
-    for (Ref<Storage>& reference : kept) drop(reference.detach(), deferred);
+    return drop_all(std::move(kept), deferred);
 }
 
 Result<HurrayReader*> reader_from_fd(std::int32_t fd, const HurrayStreamOptions* options) {

@@ -55,8 +55,11 @@ HurrayFileInfo file_info(const HurrayFile& file);
 Result<HurrayFileTensorInfo> file_tensor_info(const HurrayFile& file, std::uint64_t index);
 Result<HurrayFileMetadata> file_metadata(const HurrayFile& file, std::uint64_t index);
 
-/// Ends a writer; deferred: releases that become due wait for a thread that consents.
-void destroy_file_writer(HurrayFileWriter* writer, bool deferred) noexcept;
+/// Drops what a writer shared. False: a callback threw an exception.
+bool drop_all(std::vector<Ref<Storage>> kept, bool deferred) noexcept;
+
+/// Ends a writer; deferred: releases that become due wait for a thread that consents. False: a callback threw an exception.
+bool destroy_file_writer(HurrayFileWriter* writer, bool deferred) noexcept;
 
 Result<HurrayReader*> reader_from_fd(std::int32_t fd, const HurrayStreamOptions* options);
 Result<HurrayReader*> reader_from_memory(const void* bytes, std::uint64_t length, const HurrayStreamOptions* options);

@@ -138,35 +138,40 @@ HurrayBuffer* share_buffer(const HurrayBuffer& buffer) {
     return share;
 }
 
-void destroy_buffer(HurrayBuffer* buffer, bool deferred) noexcept {
+bool destroy_buffer(HurrayBuffer* buffer, bool deferred) noexcept {
     // The handle ends before its memory is released, so that a release callback sees the handle gone.
     Storage* storage = buffer->value.storage.detach();
-    ContextOwner* owner = buffer->context_owner.detach();
+    Storage* owner = buffer->context_owner.detach();
+    SyncPayload sync = std::exchange(buffer->sync, SyncPayload{});
     retire(buffer);
-    drop(storage, deferred);
-    drop(owner, deferred);
+    // Every part is ended, whether or not the one before it failed. The release of an event may run on any thread.
+    bool clean = sync.end();
+    clean = drop(storage, deferred) && clean;
+    return drop(owner, deferred) && clean;
 }
 
-void destroy_list(HurrayBufferList* list, bool deferred) noexcept {
+bool destroy_list(HurrayBufferList* list, bool deferred) noexcept {
     list->closing = true;
+    bool clean = true;
     for (HurrayBuffer*& slot : list->slots) {
-        if (HurrayBuffer* buffer = std::exchange(slot, nullptr)) destroy_buffer(buffer, deferred);
+        if (HurrayBuffer* buffer = std::exchange(slot, nullptr)) clean = destroy_buffer(buffer, deferred) && clean;
     }
     retire(list);
+    return clean;
 }
 
-void destroy_context(HurrayTensorContext* context, bool deferred) noexcept {
-    ContextOwner* owner = context->owner.detach();
+bool destroy_context(HurrayTensorContext* context, bool deferred) noexcept {
+    Storage* owner = context->owner.detach();
     retire(context);
-    drop(owner, deferred);
+    return drop(owner, deferred);
 }
 
-void destroy_tensor(HurrayTensor* tensor, bool deferred) noexcept {
+bool destroy_tensor(HurrayTensor* tensor, bool deferred) noexcept {
     HurrayBufferList* list = std::exchange(tensor->buffers, nullptr);
-    ContextOwner* owner = tensor->context_owner.detach();
+    Storage* owner = tensor->context_owner.detach();
     retire(tensor);
-    if (list != nullptr) destroy_list(list, deferred);
-    drop(owner, deferred);
+    const bool clean = list == nullptr || destroy_list(list, deferred);
+    return drop(owner, deferred) && clean;
 }
 
 Result<HurrayTensor*> make_tensor(const Descriptor& descriptor, HurrayBufferList*& list) {

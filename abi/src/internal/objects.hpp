@@ -10,6 +10,7 @@
 #include "abi/src/internal/barrier.hpp"
 #include "abi/src/internal/handle.hpp"
 #include "abi/src/internal/release.hpp"
+#include "abi/src/internal/sync_payload.hpp"
 #include "core/hurray/descriptor/builder.hpp"
 #include "core/hurray/descriptor/descriptor.hpp"
 #include "core/hurray/tensor.hpp"
@@ -36,9 +37,11 @@ struct HurrayBuffer final : hurray::abi::HandleBase<HURRAY_HANDLE_BUFFER> {
 
     hurray::Buffer value;
     /// Owner of the tensor context that this buffer came with: the memory may live only as long as it does.
-    hurray::Ref<hurray::abi::ContextOwner> context_owner;
+    hurray::Ref<hurray::Storage> context_owner;
     /// The caller's release, where the memory was lent by one; owned by value.storage.
     hurray::abi::LentStorage* lent = nullptr;
+    /// The event or stream that the buffer was handed off with. Shares and slices have none.
+    hurray::abi::SyncPayload sync;
     /// In a list: callers may read it, neither destroy nor push it.
     bool borrowed = false;
 };
@@ -63,7 +66,10 @@ struct HurrayTensorContext final : hurray::abi::HandleBase<HURRAY_HANDLE_TENSOR_
 
     std::uint32_t producer_version = HURRAY_C_ABI_VERSION;
     std::vector<std::uint8_t> descriptor;
-    hurray::Ref<hurray::abi::ContextOwner> owner;
+    /// Empty when nothing happens at the end.
+    hurray::Ref<hurray::Storage> owner;
+    /// The caller's owner release, where this context was made with one; owned by `owner`.
+    hurray::abi::ContextOwner* lent = nullptr;
 };
 
 struct HurrayTensor final : hurray::abi::HandleBase<HURRAY_HANDLE_TENSOR> {
@@ -76,7 +82,7 @@ struct HurrayTensor final : hurray::abi::HandleBase<HURRAY_HANDLE_TENSOR> {
     HurrayView view{};
     std::unique_ptr<std::int64_t[]> strides;
     /// Owner of the context of a tensor without buffers, which has nothing else to keep it.
-    hurray::Ref<hurray::abi::ContextOwner> context_owner;
+    hurray::Ref<hurray::Storage> context_owner;
 };
 
 struct HurrayReleaseQueue final : hurray::abi::HandleBase<HURRAY_HANDLE_RELEASE_QUEUE> {
@@ -106,12 +112,13 @@ Result<void> check_sole_lender(const HurrayBuffer& buffer);
 /// A copy of the handle that shares its memory and what keeps it alive.
 HurrayBuffer* share_buffer(const HurrayBuffer& buffer);
 
-/// Ends a buffer handle; deferred: its release waits for a thread that consents.
-void destroy_buffer(HurrayBuffer* buffer, bool deferred) noexcept;
+/// Ends a buffer handle; deferred: its release waits for a thread that consents. This and what follows return false when
+/// a callback threw an exception; everything has ended all the same.
+bool destroy_buffer(HurrayBuffer* buffer, bool deferred) noexcept;
 /// Ends a list and, one after the other, the buffers in it.
-void destroy_list(HurrayBufferList* list, bool deferred) noexcept;
-void destroy_context(HurrayTensorContext* context, bool deferred) noexcept;
-void destroy_tensor(HurrayTensor* tensor, bool deferred) noexcept;
+bool destroy_list(HurrayBufferList* list, bool deferred) noexcept;
+bool destroy_context(HurrayTensorContext* context, bool deferred) noexcept;
+bool destroy_tensor(HurrayTensor* tensor, bool deferred) noexcept;
 
 /// Makes a tensor handle of a descriptor and a list, of which it takes ownership on success. Checks the buffers
 /// against the descriptor: number, sizes, alignment and device.
@@ -137,9 +144,32 @@ Tensor core_tensor(const HurrayTensor& tensor);
         if ((pointer) == nullptr) return ::hurray::abi::report_null(#pointer, out_error);     \
     } while (false)
 
-/// As HURRAY_REQUIRE, and HURRAY_ERR_INVALID_HANDLE when the handle is not alive or of another kind.
-#define HURRAY_REQUIRE_HANDLE(handle, out_error)                                                       \
-    do {                                                                                               \
-        HURRAY_REQUIRE(handle, out_error);                                                             \
-        if (!(handle)->alive()) return ::hurray::abi::report_invalid_handle(#handle, out_error);       \
+/// As HURRAY_REQUIRE, and HURRAY_ERR_INVALID_HANDLE when the handle is not alive, of another kind, or of another copy of
+/// the library.
+#define HURRAY_REQUIRE_HANDLE(handle, out_error)                                              \
+    do {                                                                                      \
+        HURRAY_REQUIRE(handle, out_error);                                                    \
+        if (::hurray::abi::origin_of(handle) != ::hurray::abi::Origin::own) {                 \
+            return ::hurray::abi::report_invalid_handle(#handle, out_error);                  \
+        }                                                                                     \
+    } while (false)
+
+/// As HURRAY_REQUIRE_HANDLE for an exchange handle that may be of another copy of the library, too: the caller handles
+/// both.
+#define HURRAY_REQUIRE_EXCHANGE(handle, out_error)                                            \
+    do {                                                                                      \
+        HURRAY_REQUIRE(handle, out_error);                                                    \
+        if (::hurray::abi::origin_of(handle) == ::hurray::abi::Origin::invalid) {             \
+            return ::hurray::abi::report_invalid_handle(#handle, out_error);                  \
+        }                                                                                     \
+    } while (false)
+
+/// As HURRAY_REQUIRE_EXCHANGE, and a handle of another copy goes to hurray_`function` of that copy with the arguments
+/// that follow.
+#define HURRAY_DISPATCH(handle, out_error, function, ...)                                                        \
+    do {                                                                                                         \
+        HURRAY_REQUIRE_EXCHANGE(handle, out_error);                                                              \
+        if (::hurray::abi::origin_of(handle) == ::hurray::abi::Origin::foreign) {                                \
+            return ::hurray::abi::dispatch(handle, #function, &::hurray::abi::ExchangeTable::function, out_error, __VA_ARGS__); \
+        }                                                                                                        \
     } while (false)

@@ -3,22 +3,10 @@
 #include <new>
 #include <utility>
 
-#include "abi/src/internal/diagnostics.hpp"
-
 namespace hurray::abi {
 namespace {
 
 constinit ReleaseQueue default_queue(0);
-
-// Callbacks must not throw; one that does anyway is reported and goes no further.
-template <typename Callback>
-void run_callback(const char* what, Callback&& callback) noexcept {
-    try {
-        callback();
-    } catch (...) {
-        keep_diagnostic(HURRAY_ERR_INTERNAL_PANIC, what);
-    }
-}
 
 void defer(ReleasePolicy& policy, PendingRelease* release) noexcept {
     // The reference is held over the call: a release that runs at once may be the last user of the queue.
@@ -50,9 +38,9 @@ void ReleaseQueue::enqueue(PendingRelease* release) noexcept {
     process_default().enqueue(release);
 }
 
-std::uint64_t ReleaseQueue::drain(std::uint64_t limit) noexcept {
-    std::uint64_t ran = 0;
-    while (ran < limit && !inherited()) {
+ReleaseQueue::Drained ReleaseQueue::drain(std::uint64_t limit) noexcept {
+    Drained drained;
+    while (drained.releases < limit && !inherited()) {
         PendingRelease* release = nullptr;
         {
             const std::lock_guard lock(mutex_);
@@ -62,10 +50,10 @@ std::uint64_t ReleaseQueue::drain(std::uint64_t limit) noexcept {
             if (first_ == nullptr) last_ = nullptr;
             --pending_;
         }
-        release->run();
-        ++ran;
+        if (!release->run()) drained.clean = false;
+        ++drained.releases;
     }
-    return ran;
+    return drained;
 }
 
 std::uint64_t ReleaseQueue::pending() noexcept {
@@ -80,38 +68,43 @@ void ReleaseQueue::close() noexcept {
     closed_ = true;
 }
 
-void LentStorage::dispose() noexcept {
+bool LentStorage::dispose() noexcept {
     const HurrayReleaseCallback release = release_;
     void* const data = data_;
     void* const context = context_;
     const bool inherited = fork_generation_ != fork_generation();
     delete this;
-    if (release != nullptr && !inherited) {
-        run_callback("a release callback threw an exception", [&] { release(data, context); });
-    }
+    if (release == nullptr || inherited) return true;
+    return run_callback("release callback", [&] { release(data, context); });
 }
 
-void LentStorage::dispose_deferred() noexcept {
+bool LentStorage::dispose_deferred() noexcept {
     if (policy.any_thread || release_ == nullptr || fork_generation_ != fork_generation()) return dispose();
     defer(policy, this);
+    return true;
 }
 
-void ContextOwner::dispose() noexcept {
+bool ContextOwner::dispose() noexcept {
     const HurrayOwnerReleaseFn release = release_;
     void* const owner = owner_;
     const bool inherited = fork_generation_ != fork_generation();
     delete this;
-    if (release != nullptr && !inherited) {
-        run_callback("an owner release callback threw an exception", [&] { release(owner); });
-    }
+    if (release == nullptr || inherited) return true;
+    return run_callback("owner release callback", [&] { release(owner); });
 }
 
-void ContextOwner::dispose_deferred() noexcept {
-    for (Ref<ContextOwner>& kept : kept_) {
-        drop(kept.detach(), true);
-    }
+bool ContextOwner::dispose_deferred() noexcept {
     if (policy.any_thread || release_ == nullptr || fork_generation_ != fork_generation()) return dispose();
     defer(policy, this);
+    return true;
+}
+
+bool JointOwner::end(bool deferred) noexcept {
+    Storage* const first = kept_[0].detach();
+    Storage* const second = kept_[1].detach();
+    delete this;
+    const bool first_clean = drop(first, deferred);
+    return drop(second, deferred) && first_clean;
 }
 
 }  // namespace hurray::abi

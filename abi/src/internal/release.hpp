@@ -3,9 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <mutex>
+#include <utility>
 
 #include "abi/src/api/buffer.hpp"
+#include "abi/src/internal/diagnostics.hpp"
 #include "abi/src/internal/fork.hpp"
 #include "core/hurray/memory/storage.hpp"
 
@@ -13,17 +16,33 @@ namespace hurray::abi {
 
 class ReleaseQueue;
 
-/// Drops a reference (null: none) as the caller of a _destroy or a _destroy_deferred function may.
-inline void drop(Storage* storage, bool deferred) noexcept {
-    if (storage == nullptr) return;
-    deferred ? storage->drop_reference_deferred() : storage->drop_reference();
+/// Drops a reference (null: none) as the caller of a _destroy or a _destroy_deferred function may. Returns false when a
+/// callback that ran because of it threw an exception.
+inline bool drop(Storage* storage, bool deferred) noexcept {
+    if (storage == nullptr) return true;
+    return deferred ? storage->drop_reference_deferred() : storage->drop_reference();
+}
+
+/// Runs a callback of the caller that must not throw: one that does anyway goes no further, and its text is kept for
+/// hurray_diagnostics_read behind `what`. Returns whether it ended in the ordinary way.
+template <typename Callback>
+bool run_callback(const char* what, Callback&& callback) noexcept {
+    try {
+        callback();
+        return true;
+    } catch (const std::exception& exception) {
+        keep_diagnostic(HURRAY_ERR_INTERNAL_PANIC, what, exception.what());
+    } catch (...) {
+        keep_diagnostic(HURRAY_ERR_INTERNAL_PANIC, what, "an exception of an unknown type");
+    }
+    return false;
 }
 
 /// A release that is due: an intrusive node, so that queueing one can never fail for lack of memory.
 class PendingRelease {
 public:
-    /// Runs the release and ends the object.
-    virtual void run() noexcept = 0;
+    /// Runs the release and ends the object. Returns false when its callback threw an exception.
+    virtual bool run() noexcept = 0;
 
 protected:
     ~PendingRelease() = default;
@@ -52,8 +71,12 @@ public:
 
     /// Puts a release on the queue, or on the default queue once this one is closed.
     void enqueue(PendingRelease* release) noexcept;
-    /// Runs up to `limit` releases and returns how many ran.
-    std::uint64_t drain(std::uint64_t limit) noexcept;
+    struct Drained {
+        std::uint64_t releases = 0;  ///< how many ran
+        bool clean = true;           ///< no callback threw an exception
+    };
+    /// Runs up to `limit` releases. One that fails keeps none of the others from running.
+    Drained drain(std::uint64_t limit) noexcept;
     [[nodiscard]] std::uint64_t pending() noexcept;
     /// Nothing is put here any more.
     void close() noexcept;
@@ -91,9 +114,9 @@ public:
 
 private:
     ~LentStorage() override = default;
-    void dispose() noexcept override;
-    void dispose_deferred() noexcept override;
-    void run() noexcept override { dispose(); }
+    bool dispose() noexcept override;
+    bool dispose_deferred() noexcept override;
+    bool run() noexcept override { return dispose(); }
 
     HurrayReleaseCallback release_;
     void* data_;
@@ -108,27 +131,29 @@ public:
 
     ReleasePolicy policy;
 
-    /// An owner that keeps two others.
-    static Ref<ContextOwner> both(Ref<ContextOwner> first, Ref<ContextOwner> second) {
-        auto* joint = new ContextOwner(nullptr, nullptr);
-        joint->kept_[0] = std::move(first);
-        joint->kept_[1] = std::move(second);
-        return Ref<ContextOwner>::adopt(joint);
-    }
-
-    /// Whether anything happens when the last reference goes.
-    [[nodiscard]] bool has_release() const noexcept { return release_ != nullptr || kept_[0] || kept_[1]; }
-
 private:
     ~ContextOwner() override = default;
-    void dispose() noexcept override;
-    void dispose_deferred() noexcept override;
-    void run() noexcept override { dispose(); }
+    bool dispose() noexcept override;
+    bool dispose_deferred() noexcept override;
+    bool run() noexcept override { return dispose(); }
 
     HurrayOwnerReleaseFn release_;
     void* owner_;
     const std::uint32_t fork_generation_ = fork_generation();
-    Ref<ContextOwner> kept_[2];
+};
+
+/// Keeps two owners: that of the context that a buffer came with, and that of the one it came with later.
+class JointOwner final : public Storage {
+public:
+    JointOwner(Ref<Storage> first, Ref<Storage> second) noexcept : kept_{std::move(first), std::move(second)} {}
+
+private:
+    ~JointOwner() override = default;
+    bool dispose() noexcept override { return end(false); }
+    bool dispose_deferred() noexcept override { return end(true); }
+    bool end(bool deferred) noexcept;
+
+    Ref<Storage> kept_[2];
 };
 
 }  // namespace hurray::abi

@@ -92,6 +92,20 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_diagnostics_read")]
     internal static partial HurrayStatus DiagnosticsRead(uint index, out NativeError outDiagnostic, NativeError* error);
 
+    /// <summary>Installs the process's log callback for the messages that hurray_diagnostics_read keeps. One
+    /// at a time: a further call replaces it. When the call returns, the callback before it is not running
+    /// and never runs again. Not inherited by the child of a fork.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: called from within the log callback</para>
+    /// <para>Thread: any, without a lock that the callback takes</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="callback">null: none. May be NULL.</param>
+    /// <param name="context">handed to the callback; the caller keeps it alive until the callback is
+    /// replaced. May be NULL. Handed back to the callback as it is, never looked at.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_log_callback_set")]
+    internal static partial HurrayStatus LogCallbackSet(delegate* unmanaged[Cdecl]<void*, int, byte*, void> callback, void* context, NativeError* error);
+
     /// <summary><para>Wraps memory of the caller in a buffer handle, without copying.</para>
     /// <para>The buffer is of memory class STANDARD and sync mode PRODUCER_SYNCED: the caller has waited for
     /// all writes. `release(data, release_context)` runs exactly once, when the last handle that shares the
@@ -159,7 +173,7 @@ internal static unsafe partial class NativeMethods
     internal static partial HurrayStatus BufferAllocate(ulong byteSize, uint alignment, out BufferHandle outHandle, NativeError* error);
 
     /// <summary>Makes a further handle for the same memory. The memory is released when the last of them
-    /// goes.</summary>
+    /// goes. An event or stream that the buffer was handed off with stays with `buffer`.</summary>
     /// <remarks><para>Owner: caller; independent of `buffer`</para>
     /// <para>Thread: `buffer` by one thread at a time; the two handles may then be used by two threads</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -198,10 +212,11 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_buffer_info")]
     internal static partial HurrayStatus BufferInfo(BufferHandle buffer, ref NativeBufferInfo outInfo, NativeError* error);
 
-    /// <summary>Writes the 16-byte handle that describes the buffer in a descriptor's buffer table.</summary>
+    /// <summary>Writes the 16-byte handle that describes the buffer in a descriptor's buffer table. Its byte
+    /// 13 is the sync mode.</summary>
     /// <remarks><para>Thread: one thread at a time</para>
     /// <para>Specification: format: buffer table</para>
-    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <para>Since version 2 of the C ABI</para></remarks>
     /// <param name="buffer">Required. Read during the call only; stays the caller's.</param>
     /// <param name="outHandleBytes">Required. Receives the result; zeroed before anything else.</param>
     /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
@@ -234,7 +249,7 @@ internal static unsafe partial class NativeMethods
     /// runs, on this thread.</summary>
     /// <remarks><para>Owner: ends the caller's ownership</para>
     /// <para>Errors: NULL_POINTER; INVALID_HANDLE: borrowed from a list, or (checked builds) already
-    /// destroyed</para>
+    /// destroyed; INTERNAL_PANIC: a callback threw an exception, and the buffer is ended all the same</para>
     /// <para>Thread: the thread that runs the release</para>
     /// <para>Specification: ABI: Opaque Handles</para>
     /// <para>Since version 1 of the C ABI</para></remarks>
@@ -270,7 +285,9 @@ internal static unsafe partial class NativeMethods
 
     /// <summary>Runs releases that wait on the queue, oldest first, on the calling thread. Releases may use
     /// the library.</summary>
-    /// <remarks><para>Thread: any; the releases run on the calling thread</para>
+    /// <remarks><para>Errors: INTERNAL_PANIC: a release threw an exception; all others ran, and it counts as
+    /// one that ran</para>
+    /// <para>Thread: any; the releases run on the calling thread</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="queue">null: the process's default queue. May be NULL. Read during the call only; stays
     /// the caller's.</param>
@@ -342,8 +359,9 @@ internal static unsafe partial class NativeMethods
     internal static partial HurrayStatus BufferListNew(ulong capacityHint, out BufferListHandle outList);
 
     /// <summary>Appends a buffer. Buffers are pushed in the order of the descriptor's buffer table.</summary>
-    /// <remarks><para>Owner: the handle moves into the list on success and becomes a borrowed one; on failure
-    /// it stays the caller's</para>
+    /// <remarks><para>Owner: the handle moves into the list on success and becomes a borrowed one (that of
+    /// another copy of the library is kept by a list of its copy; use hurray_buffer_list_get); on failure it
+    /// stays the caller's</para>
     /// <para>Errors: INVALID_HANDLE: the buffer is borrowed, or the list is part of a tensor or being
     /// destroyed</para>
     /// <para>Thread: one thread at a time</para>
@@ -379,7 +397,7 @@ internal static unsafe partial class NativeMethods
     /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
     /// no-op</para>
     /// <para>Errors: INVALID_HANDLE: borrowed from a tensor, being destroyed, or (checked builds) already
-    /// destroyed</para>
+    /// destroyed; INTERNAL_PANIC: a callback threw an exception, and all is ended all the same</para>
     /// <para>Thread: the thread that runs the releases</para>
     /// <para>Specification: ABI: Buffer Lists</para>
     /// <para>Since version 3 of the C ABI</para></remarks>
@@ -433,6 +451,20 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_context_abi_version")]
     internal static partial HurrayStatus TensorContextAbiVersion(TensorContextHandle ctx, out uint @out);
 
+    /// <summary>Tells whether the copy of the library that made the context vouches both for `version` and
+    /// for the version that made the context: then a consumer that was built for `version` may go on with a
+    /// context of a higher one. No other part of the context is read.</summary>
+    /// <remarks><para>Thread: one thread at a time</para>
+    /// <para>Specification: ABI: Tensor Context</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="ctx">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="version">the consumer's own HURRAY_C_ABI_VERSION.</param>
+    /// <param name="outSupported">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_context_supports")]
+    internal static partial HurrayStatus TensorContextSupports(TensorContextHandle ctx, uint version, out byte outSupported, NativeError* error);
+
     /// <summary>Borrows the encoded descriptor. An empty one reports a null pointer and length 0.</summary>
     /// <remarks><para>Owner: the context; valid until it is destroyed</para>
     /// <para>Thread: one thread at a time</para>
@@ -448,7 +480,8 @@ internal static unsafe partial class NativeMethods
     /// <summary>Ends a context and runs its owner release, on this thread.</summary>
     /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
     /// no-op</para>
-    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed</para>
+    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed; INTERNAL_PANIC: the owner release
+    /// threw an exception, and the context is ended all the same</para>
     /// <para>Thread: the thread that runs the owner release</para>
     /// <para>Specification: ABI: Tensor Context</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -481,6 +514,95 @@ internal static unsafe partial class NativeMethods
     /// success.</param>
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_context_set_release_queue")]
     internal static partial HurrayStatus TensorContextSetReleaseQueue(TensorContextHandle ctx, ReleaseQueueHandle queue, NativeError* error);
+
+    /// <summary><para>Hands a buffer off: its 16-byte handle, its memory, and what the sync mode in byte 13
+    /// of the handle demands. The two are checked against each other before anything is made; on failure
+    /// nothing has moved, and neither callback runs.</para>
+    /// <para>  PRODUCER_SYNCED  neither payload; the producer has waited on the host for every stream that
+    /// writes the memory
+    ///   EVENT            `event`, of the buffer's device: recorded before this call on every stream that
+    /// writes the memory
+    ///   CONSUMER_STREAM  `stream`, of the buffer's device: before this call the producer has ordered its
+    /// writes before later
+    ///                    work on that stream
+    /// A payload that is null, or whose fields are all zero, is none. Memory of the CPU is always
+    /// PRODUCER_SYNCED.</para></summary>
+    /// <remarks><para>Owner: the memory belongs to the buffer until `release(data, release_context)` runs,
+    /// and the event until its release: each exactly once. The handle belongs to the caller</para>
+    /// <para>Errors: INVALID_SYNC_MODE: byte 13 is none of the three; SYNC_MODE_MISMATCH: another payload
+    /// than it demands; INVALID_LAYOUT: alignment, or byte 15 is not 0; INVALID_TYPE: device or memory class;
+    /// MISALIGNED; NULL_POINTER: data is null and byte_size is not 0; INVALID_ARGUMENT: the range wraps
+    /// around</para>
+    /// <para>Thread: any</para>
+    /// <para>Specification: ABI: Buffer Handoff Synchronisation</para>
+    /// <para>Since version 2 of the C ABI</para></remarks>
+    /// <param name="handleBytes">size, alignment, device, sync mode and memory class. Required. Read during
+    /// the call only; stays the caller's.</param>
+    /// <param name="data">first byte, aligned as the handle says; may be null when its byte_size is 0.
+    /// Required. The callee keeps the pointer and uses it until its release.</param>
+    /// <param name="release">May be NULL.</param>
+    /// <param name="releaseContext">May be NULL. Handed back to the callback as it is, never looked
+    /// at.</param>
+    /// <param name="event">May be NULL. Read during the call only; stays the caller's.</param>
+    /// <param name="stream">May be NULL. Read during the call only; stays the caller's.</param>
+    /// <param name="outHandle">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_buffer_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_buffer_handoff")]
+    internal static partial HurrayStatus BufferHandoff(in NativeBufferHandleBytes handleBytes, void* data, delegate* unmanaged[Cdecl]<void*, void*, void> release, void* releaseContext, NativeEventPayload* @event, NativeStreamPayload* stream, out BufferHandle outHandle, NativeError* error);
+
+    /// <summary>Borrows the event that tells when the buffer's bytes are there. The consumer waits for it on
+    /// every stream that will access the buffer, before it enqueues such work, and then calls
+    /// hurray_buffer_event_release.</summary>
+    /// <remarks><para>Owner: the buffer; valid until the event is released or the buffer ends</para>
+    /// <para>Errors: SYNC_MODE_MISMATCH: the buffer is not of sync mode EVENT, or a share or slice, which
+    /// carry no event; INVALID_HANDLE: the event is released</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: ABI: Per-Mode Payloads</para>
+    /// <para>Since version 2 of the C ABI</para></remarks>
+    /// <param name="buffer">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outSyncHandle">Required. Receives a pointer that belongs to `buffer` and is valid as long
+    /// as that lives; NULL before anything else.</param>
+    /// <param name="outDeviceTag">HURRAY_DEVICE_ tag of the event. Required. Receives the result; zeroed
+    /// before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_buffer_event")]
+    internal static partial HurrayStatus BufferEvent(BufferHandle buffer, out nint outSyncHandle, out byte outDeviceTag, NativeError* error);
+
+    /// <summary>Releases the event of a buffer, on this thread, once all waits are issued. An event that
+    /// nobody released is released when its buffer ends. The buffer may be a borrowed one, of a list or
+    /// tensor.</summary>
+    /// <remarks><para>Owner: ends the consumer's use of the event</para>
+    /// <para>Errors: SYNC_MODE_MISMATCH: as hurray_buffer_event; INVALID_HANDLE: released already;
+    /// INTERNAL_PANIC: the callback threw an exception, and the event counts as released</para>
+    /// <para>Thread: one thread at a time; any may be that one</para>
+    /// <para>Specification: ABI: Per-Mode Payloads</para>
+    /// <para>Since version 2 of the C ABI</para></remarks>
+    /// <param name="buffer">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_buffer_event_release")]
+    internal static partial HurrayStatus BufferEventRelease(BufferHandle buffer, NativeError* error);
+
+    /// <summary>Tells the consumer's stream on which the bytes of a CONSUMER_STREAM buffer are there. On any
+    /// other stream the consumer first makes that stream wait for this one.</summary>
+    /// <remarks><para>Owner: the consumer: its own stream, as it gave it to the producer</para>
+    /// <para>Errors: SYNC_MODE_MISMATCH: the buffer is not of sync mode CONSUMER_STREAM, or a share or
+    /// slice</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: ABI: Per-Mode Payloads</para>
+    /// <para>Since version 2 of the C ABI</para></remarks>
+    /// <param name="buffer">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outConsumerStream">Required. Receives a pointer that belongs to `buffer` and is valid as
+    /// long as that lives; NULL before anything else.</param>
+    /// <param name="outDeviceTag">HURRAY_DEVICE_ tag of the stream. Required. Receives the result; zeroed
+    /// before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_buffer_stream")]
+    internal static partial HurrayStatus BufferStream(BufferHandle buffer, out nint outConsumerStream, out byte outDeviceTag, NativeError* error);
 
     /// <summary>Decodes and fully validates a descriptor. Bytes behind its descriptor_length are not looked
     /// at.</summary>
@@ -709,7 +831,9 @@ internal static unsafe partial class NativeMethods
     internal static partial HurrayStatus TensorFromHost(in NativeDenseSpec spec, void* data, ulong byteSize, delegate* unmanaged[Cdecl]<void*, void*, void> release, void* releaseContext, ReleaseQueueHandle queue, out TensorHandle outTensor, NativeError* error);
 
     /// <summary><para>Takes over a tensor that another runtime exported as a pair of list and context.</para>
-    /// <para>The context's version is checked before anything else of it is read.</para></summary>
+    /// <para>The context's version is checked before anything else of it is read: this library's own, an
+    /// older one from 4 on, or a higher one for which the copy of the library that made the context vouches.
+    /// List and context may be of other copies.</para></summary>
     /// <remarks><para>Owner: list and context move into the tensor on success and both variables are nulled;
     /// on failure both stay the caller's. The context's owner is released when the last handle that shares
     /// the tensor's memory goes</para>
@@ -732,7 +856,8 @@ internal static unsafe partial class NativeMethods
     /// <summary>Exports a tensor as the pair of list and context that travels between runtimes. The pair
     /// shares the memory; the tensor stays as it is.</summary>
     /// <remarks><para>Owner: caller, both; whoever takes the pair over ends them</para>
-    /// <para>Errors: OUT_OF_MEMORY: neither is made</para>
+    /// <para>Errors: OUT_OF_MEMORY: neither is made; SYNC_MODE_MISMATCH: a buffer is not PRODUCER_SYNCED, and
+    /// shares carry no event</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: ABI: Tensor Context</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -775,6 +900,7 @@ internal static unsafe partial class NativeMethods
 
     /// <summary>Borrows the tensor's descriptor.</summary>
     /// <remarks><para>Owner: the tensor; valid until it is destroyed, and not to be destroyed</para>
+    /// <para>Errors: UNSUPPORTED: a tensor of another copy of the library</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
@@ -825,6 +951,44 @@ internal static unsafe partial class NativeMethods
     /// success.</param>
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_destroy_deferred")]
     internal static partial HurrayStatus TensorDestroyDeferred(ref nint tensor, NativeError* error);
+
+    /// <summary>Asks a producer for a tensor that is ready for work on the consumer's stream. Calls its
+    /// export_tensor and checks what comes: the version of the context before anything else, and that every
+    /// CONSUMER_STREAM buffer is ordered on exactly this stream. Buffers may also be PRODUCER_SYNCED, or
+    /// carry an event (see hurray_buffer_event).</summary>
+    /// <remarks><para>Owner: the tensor belongs to the caller; the producer stays with whoever holds it. On
+    /// failure everything that the producer exported has been ended</para>
+    /// <para>Errors: NULL_POINTER: the producer is released, or exported nothing; INVALID_ARGUMENT:
+    /// struct_size, or a code that this library does not know; VERSION_MISMATCH; SYNC_MODE_MISMATCH: another
+    /// stream; INVALID_HANDLE; INTERNAL_PANIC: export_tensor threw an exception; whatever export_tensor
+    /// reports; those of hurray_tensor_import</para>
+    /// <para>Thread: one thread at a time for a producer; export_tensor runs on it</para>
+    /// <para>Specification: ABI: Per-Mode Payloads</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="producer">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="consumerStream">the consumer's stream, opaque; null: none, and then no buffer may be
+    /// CONSUMER_STREAM. May be NULL. Handed back to the callback as it is, never looked at.</param>
+    /// <param name="consumerStreamDeviceTag">HURRAY_DEVICE_ tag of the stream; 0 when there is none.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_producer_request")]
+    internal static partial HurrayStatus ProducerRequest(in NativeProducer producer, void* consumerStream, byte consumerStreamDeviceTag, out TensorHandle outTensor, NativeError* error);
+
+    /// <summary>Ends a producer: runs its release exactly once and nulls both of its functions, so that a
+    /// repeated call is a no-op.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership of what the producer keeps; the struct itself stays
+    /// the caller's</para>
+    /// <para>Errors: INVALID_ARGUMENT: struct_size; INTERNAL_PANIC: the release threw an exception, and
+    /// counts as run</para>
+    /// <para>Thread: one thread at a time; the release runs on it</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="producer">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_producer_release")]
+    internal static partial HurrayStatus ProducerRelease(ref NativeProducer producer, NativeError* error);
 
     /// <summary>Opens a model file and maps it read-only; no tensor data is read. Every name, type, shape and
     /// range is checked before the call returns. The file must not change while it, or a tensor of it, is in

@@ -89,6 +89,61 @@ internal unsafe struct NativeBufferInfo
     public static NativeBufferInfo Sized => new() { StructSize = (uint)sizeof(NativeBufferInfo) };
 }
 
+/// <summary>What a buffer of sync mode EVENT is handed off with.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeEventPayload
+{
+    /// <summary>The device's event, opaque, recorded before the handoff on every stream that writes the
+    /// buffer.</summary>
+    public void* SyncHandle;
+
+    /// <summary>HURRAY_DEVICE_ tag of the event: the buffer's own.</summary>
+    public byte SyncHandleDeviceTag;
+
+    /// <summary>Called once with `sync_handle` and `event_release_context`, after the consumer has issued its
+    /// waits.</summary>
+    public delegate* unmanaged[Cdecl]<void*, void*, void> EventReleaseFn;
+
+    /// <summary>Opaque, handed back to event_release_fn.</summary>
+    public void* EventReleaseContext;
+}
+
+/// <summary>What a buffer of sync mode CONSUMER_STREAM is handed off with: the stream of the consumer on
+/// which the producer has put the wait for its writes.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeStreamPayload
+{
+    /// <summary>The consumer's stream, opaque.</summary>
+    public void* ConsumerStream;
+
+    /// <summary>HURRAY_DEVICE_ tag of the stream: the buffer's own.</summary>
+    public byte ConsumerStreamDeviceTag;
+}
+
+/// <summary>A producer of tensors that asks its consumer for a stream first. The struct belongs to whoever
+/// holds it.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeProducer
+{
+    /// <summary>Size of this struct, set by the producer.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_C_ABI_VERSION of the build that made it.</summary>
+    public uint AbiVersion;
+
+    /// <summary>Opaque, handed to both functions.</summary>
+    public void* Context;
+
+    /// <summary>Required; null once released.</summary>
+    public delegate* unmanaged[Cdecl]<void*, void*, byte, nint*, nint*, NativeError*, int> ExportTensor;
+
+    /// <summary>May be null; null once released.</summary>
+    public delegate* unmanaged[Cdecl]<void*, void> Release;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeProducer Sized => new() { StructSize = (uint)sizeof(NativeProducer) };
+}
+
 /// <summary>The fields of a descriptor. The pointers belong to the descriptor and live as long as it
 /// does.</summary>
 [StructLayout(LayoutKind.Sequential)]
@@ -410,6 +465,26 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayBufferInfo.alignment", 24, (byte*)&bufferInfo.Alignment - (byte*)&bufferInfo));
         all.Add(("HurrayBufferInfo.prefix", 28, (byte*)&bufferInfo.Prefix - (byte*)&bufferInfo));
         all.Add(("HurrayBufferInfo.share_count", 32, (byte*)&bufferInfo.ShareCount - (byte*)&bufferInfo));
+
+        NativeEventPayload eventPayload = default;
+        all.Add(("HurrayEventPayload", 32, sizeof(NativeEventPayload)));
+        all.Add(("HurrayEventPayload.sync_handle", 0, (byte*)&eventPayload.SyncHandle - (byte*)&eventPayload));
+        all.Add(("HurrayEventPayload.sync_handle_device_tag", 8, (byte*)&eventPayload.SyncHandleDeviceTag - (byte*)&eventPayload));
+        all.Add(("HurrayEventPayload.event_release_fn", 16, (byte*)&eventPayload.EventReleaseFn - (byte*)&eventPayload));
+        all.Add(("HurrayEventPayload.event_release_context", 24, (byte*)&eventPayload.EventReleaseContext - (byte*)&eventPayload));
+
+        NativeStreamPayload streamPayload = default;
+        all.Add(("HurrayStreamPayload", 16, sizeof(NativeStreamPayload)));
+        all.Add(("HurrayStreamPayload.consumer_stream", 0, (byte*)&streamPayload.ConsumerStream - (byte*)&streamPayload));
+        all.Add(("HurrayStreamPayload.consumer_stream_device_tag", 8, (byte*)&streamPayload.ConsumerStreamDeviceTag - (byte*)&streamPayload));
+
+        NativeProducer producer = default;
+        all.Add(("HurrayProducer", 32, sizeof(NativeProducer)));
+        all.Add(("HurrayProducer.struct_size", 0, (byte*)&producer.StructSize - (byte*)&producer));
+        all.Add(("HurrayProducer.abi_version", 4, (byte*)&producer.AbiVersion - (byte*)&producer));
+        all.Add(("HurrayProducer.context", 8, (byte*)&producer.Context - (byte*)&producer));
+        all.Add(("HurrayProducer.export_tensor", 16, (byte*)&producer.ExportTensor - (byte*)&producer));
+        all.Add(("HurrayProducer.release", 24, (byte*)&producer.Release - (byte*)&producer));
 
         NativeDescriptorInfo descriptorInfo = default;
         all.Add(("HurrayDescriptorInfo", 80, sizeof(NativeDescriptorInfo)));

@@ -16,6 +16,7 @@ static struct {
     HurrayStatus (*hurray_live_handles)(uint32_t kind, uint64_t *out_handles, uint64_t *out_bytes, HurrayError *error);
     HurrayStatus (*hurray_handle_checks_set)(uint8_t enabled, HurrayError *error);
     HurrayStatus (*hurray_diagnostics_read)(uint32_t index, HurrayError *out_diagnostic, HurrayError *error);
+    HurrayStatus (*hurray_log_callback_set)(HurrayLogFn callback, void *context, HurrayError *error);
     HurrayStatus (*hurray_buffer_from_ptr)(void *data, uint64_t byte_size, uint32_t alignment, uint8_t device_tag, HurrayReleaseCallback release, void *release_context, HurrayBuffer **out_handle);
     HurrayStatus (*hurray_buffer_from_host)(void *data, uint64_t byte_size, uint8_t read_only, HurrayReleaseCallback release, void *release_context, HurrayBuffer **out_handle, uint64_t *out_byte_offset, HurrayError *error);
     HurrayStatus (*hurray_buffer_allocate)(uint64_t byte_size, uint32_t alignment, HurrayBuffer **out_handle, HurrayError *error);
@@ -41,10 +42,15 @@ static struct {
     HurrayStatus (*hurray_buffer_list_destroy_deferred)(HurrayBufferList **list, HurrayError *error);
     HurrayStatus (*hurray_tensor_context_new)(uint32_t abi_version, const uint8_t *descriptor_bytes, uint64_t descriptor_len, void *owner, HurrayOwnerReleaseFn owner_release, HurrayTensorContext **out_ctx);
     HurrayStatus (*hurray_tensor_context_abi_version)(const HurrayTensorContext *ctx, uint32_t *out);
+    HurrayStatus (*hurray_tensor_context_supports)(const HurrayTensorContext *ctx, uint32_t version, uint8_t *out_supported, HurrayError *error);
     HurrayStatus (*hurray_tensor_context_descriptor)(const HurrayTensorContext *ctx, const uint8_t **out_bytes, uint64_t *out_len);
     HurrayStatus (*hurray_tensor_context_destroy)(HurrayTensorContext **ctx);
     HurrayStatus (*hurray_tensor_context_destroy_deferred)(HurrayTensorContext **ctx, HurrayError *error);
     HurrayStatus (*hurray_tensor_context_set_release_queue)(HurrayTensorContext *ctx, const HurrayReleaseQueue *queue, HurrayError *error);
+    HurrayStatus (*hurray_buffer_handoff)(const HurrayBufferHandleBytes *handle_bytes, void *data, HurrayReleaseCallback release, void *release_context, const HurrayEventPayload *event, const HurrayStreamPayload *stream, HurrayBuffer **out_handle, HurrayError *error);
+    HurrayStatus (*hurray_buffer_event)(const HurrayBuffer *buffer, void **out_sync_handle, uint8_t *out_device_tag, HurrayError *error);
+    HurrayStatus (*hurray_buffer_event_release)(HurrayBuffer *buffer, HurrayError *error);
+    HurrayStatus (*hurray_buffer_stream)(const HurrayBuffer *buffer, void **out_consumer_stream, uint8_t *out_device_tag, HurrayError *error);
     HurrayStatus (*hurray_descriptor_decode)(const uint8_t *bytes, uint64_t length, HurrayDescriptor **out, HurrayError *error);
     HurrayStatus (*hurray_descriptor_peek_length)(const uint8_t *bytes, uint64_t length, uint64_t *out_length, HurrayError *error);
     HurrayStatus (*hurray_descriptor_info)(const HurrayDescriptor *descriptor, HurrayDescriptorInfo *out_info, HurrayError *error);
@@ -68,6 +74,8 @@ static struct {
     HurrayStatus (*hurray_tensor_buffer)(const HurrayTensor *tensor, uint32_t index, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*hurray_tensor_destroy)(HurrayTensor **tensor);
     HurrayStatus (*hurray_tensor_destroy_deferred)(HurrayTensor **tensor, HurrayError *error);
+    HurrayStatus (*hurray_producer_request)(const HurrayProducer *producer, void *consumer_stream, uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_producer_release)(HurrayProducer *producer, HurrayError *error);
     HurrayStatus (*hurray_file_open)(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*hurray_file_info)(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error);
     HurrayStatus (*hurray_file_tensor_info)(const HurrayFile *file, uint64_t index, HurrayFileTensorInfo *out_info, HurrayError *error);
@@ -105,6 +113,7 @@ static const struct {
     {"hurray_live_handles", &bound.hurray_live_handles},
     {"hurray_handle_checks_set", &bound.hurray_handle_checks_set},
     {"hurray_diagnostics_read", &bound.hurray_diagnostics_read},
+    {"hurray_log_callback_set", &bound.hurray_log_callback_set},
     {"hurray_buffer_from_ptr", &bound.hurray_buffer_from_ptr},
     {"hurray_buffer_from_host", &bound.hurray_buffer_from_host},
     {"hurray_buffer_allocate", &bound.hurray_buffer_allocate},
@@ -130,10 +139,15 @@ static const struct {
     {"hurray_buffer_list_destroy_deferred", &bound.hurray_buffer_list_destroy_deferred},
     {"hurray_tensor_context_new", &bound.hurray_tensor_context_new},
     {"hurray_tensor_context_abi_version", &bound.hurray_tensor_context_abi_version},
+    {"hurray_tensor_context_supports", &bound.hurray_tensor_context_supports},
     {"hurray_tensor_context_descriptor", &bound.hurray_tensor_context_descriptor},
     {"hurray_tensor_context_destroy", &bound.hurray_tensor_context_destroy},
     {"hurray_tensor_context_destroy_deferred", &bound.hurray_tensor_context_destroy_deferred},
     {"hurray_tensor_context_set_release_queue", &bound.hurray_tensor_context_set_release_queue},
+    {"hurray_buffer_handoff", &bound.hurray_buffer_handoff},
+    {"hurray_buffer_event", &bound.hurray_buffer_event},
+    {"hurray_buffer_event_release", &bound.hurray_buffer_event_release},
+    {"hurray_buffer_stream", &bound.hurray_buffer_stream},
     {"hurray_descriptor_decode", &bound.hurray_descriptor_decode},
     {"hurray_descriptor_peek_length", &bound.hurray_descriptor_peek_length},
     {"hurray_descriptor_info", &bound.hurray_descriptor_info},
@@ -157,6 +171,8 @@ static const struct {
     {"hurray_tensor_buffer", &bound.hurray_tensor_buffer},
     {"hurray_tensor_destroy", &bound.hurray_tensor_destroy},
     {"hurray_tensor_destroy_deferred", &bound.hurray_tensor_destroy_deferred},
+    {"hurray_producer_request", &bound.hurray_producer_request},
+    {"hurray_producer_release", &bound.hurray_producer_release},
     {"hurray_file_open", &bound.hurray_file_open},
     {"hurray_file_info", &bound.hurray_file_info},
     {"hurray_file_tensor_info", &bound.hurray_file_tensor_info},
@@ -221,6 +237,10 @@ HurrayStatus hurray_handle_checks_set(uint8_t enabled, HurrayError *error) {
 
 HurrayStatus hurray_diagnostics_read(uint32_t index, HurrayError *out_diagnostic, HurrayError *error) {
     return bound.hurray_diagnostics_read(index, out_diagnostic, error);
+}
+
+HurrayStatus hurray_log_callback_set(HurrayLogFn callback, void *context, HurrayError *error) {
+    return bound.hurray_log_callback_set(callback, context, error);
 }
 
 HurrayStatus hurray_buffer_from_ptr(void *data, uint64_t byte_size, uint32_t alignment, uint8_t device_tag, HurrayReleaseCallback release, void *release_context, HurrayBuffer **out_handle) {
@@ -323,6 +343,10 @@ HurrayStatus hurray_tensor_context_abi_version(const HurrayTensorContext *ctx, u
     return bound.hurray_tensor_context_abi_version(ctx, out);
 }
 
+HurrayStatus hurray_tensor_context_supports(const HurrayTensorContext *ctx, uint32_t version, uint8_t *out_supported, HurrayError *error) {
+    return bound.hurray_tensor_context_supports(ctx, version, out_supported, error);
+}
+
 HurrayStatus hurray_tensor_context_descriptor(const HurrayTensorContext *ctx, const uint8_t **out_bytes, uint64_t *out_len) {
     return bound.hurray_tensor_context_descriptor(ctx, out_bytes, out_len);
 }
@@ -337,6 +361,22 @@ HurrayStatus hurray_tensor_context_destroy_deferred(HurrayTensorContext **ctx, H
 
 HurrayStatus hurray_tensor_context_set_release_queue(HurrayTensorContext *ctx, const HurrayReleaseQueue *queue, HurrayError *error) {
     return bound.hurray_tensor_context_set_release_queue(ctx, queue, error);
+}
+
+HurrayStatus hurray_buffer_handoff(const HurrayBufferHandleBytes *handle_bytes, void *data, HurrayReleaseCallback release, void *release_context, const HurrayEventPayload *event, const HurrayStreamPayload *stream, HurrayBuffer **out_handle, HurrayError *error) {
+    return bound.hurray_buffer_handoff(handle_bytes, data, release, release_context, event, stream, out_handle, error);
+}
+
+HurrayStatus hurray_buffer_event(const HurrayBuffer *buffer, void **out_sync_handle, uint8_t *out_device_tag, HurrayError *error) {
+    return bound.hurray_buffer_event(buffer, out_sync_handle, out_device_tag, error);
+}
+
+HurrayStatus hurray_buffer_event_release(HurrayBuffer *buffer, HurrayError *error) {
+    return bound.hurray_buffer_event_release(buffer, error);
+}
+
+HurrayStatus hurray_buffer_stream(const HurrayBuffer *buffer, void **out_consumer_stream, uint8_t *out_device_tag, HurrayError *error) {
+    return bound.hurray_buffer_stream(buffer, out_consumer_stream, out_device_tag, error);
 }
 
 HurrayStatus hurray_descriptor_decode(const uint8_t *bytes, uint64_t length, HurrayDescriptor **out, HurrayError *error) {
@@ -429,6 +469,14 @@ HurrayStatus hurray_tensor_destroy(HurrayTensor **tensor) {
 
 HurrayStatus hurray_tensor_destroy_deferred(HurrayTensor **tensor, HurrayError *error) {
     return bound.hurray_tensor_destroy_deferred(tensor, error);
+}
+
+HurrayStatus hurray_producer_request(const HurrayProducer *producer, void *consumer_stream, uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor, HurrayError *error) {
+    return bound.hurray_producer_request(producer, consumer_stream, consumer_stream_device_tag, out_tensor, error);
+}
+
+HurrayStatus hurray_producer_release(HurrayProducer *producer, HurrayError *error) {
+    return bound.hurray_producer_release(producer, error);
 }
 
 HurrayStatus hurray_file_open(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error) {

@@ -29,6 +29,9 @@ HURRAY_STRUCT(HurrayError)
 HURRAY_STRUCT(HurrayRuntimeInfo)
 HURRAY_STRUCT(HurrayBufferHandleBytes)
 HURRAY_STRUCT(HurrayBufferInfo)
+HURRAY_STRUCT(HurrayEventPayload)
+HURRAY_STRUCT(HurrayStreamPayload)
+HURRAY_STRUCT(HurrayProducer)
 HURRAY_STRUCT(HurrayDescriptorInfo)
 HURRAY_STRUCT(HurrayDenseSpec)
 HURRAY_STRUCT(HurrayView)
@@ -98,6 +101,8 @@ HurrayStatus hurray_buffer_list_destroy_deferred(HurrayBufferList **list, Hurray
 
 HurrayStatus hurray_tensor_context_abi_version(const HurrayTensorContext *ctx, uint32_t *out);
 
+HurrayStatus hurray_tensor_context_supports(const HurrayTensorContext *ctx, uint32_t version, uint8_t *out_supported, HurrayError *error);
+
 HurrayStatus hurray_tensor_context_descriptor(const HurrayTensorContext *ctx, const uint8_t **out_bytes, uint64_t *out_len);
 
 HurrayStatus hurray_tensor_context_destroy(HurrayTensorContext **ctx);
@@ -105,6 +110,12 @@ HurrayStatus hurray_tensor_context_destroy(HurrayTensorContext **ctx);
 HurrayStatus hurray_tensor_context_destroy_deferred(HurrayTensorContext **ctx, HurrayError *error);
 
 HurrayStatus hurray_tensor_context_set_release_queue(HurrayTensorContext *ctx, const HurrayReleaseQueue *queue, HurrayError *error);
+
+HurrayStatus hurray_buffer_event(const HurrayBuffer *buffer, void **out_sync_handle, uint8_t *out_device_tag, HurrayError *error);
+
+HurrayStatus hurray_buffer_event_release(HurrayBuffer *buffer, HurrayError *error);
+
+HurrayStatus hurray_buffer_stream(const HurrayBuffer *buffer, void **out_consumer_stream, uint8_t *out_device_tag, HurrayError *error);
 
 HURRAY_ARRAY(const uint8_t *bytes, 1, jarg2)
 HurrayStatus hurray_descriptor_decode(const uint8_t *bytes, uint64_t length, HurrayDescriptor **out, HurrayError *error);
@@ -211,7 +222,11 @@ HurrayStatus hurray_writer_destroy(HurrayWriter **writer);
 HurrayStatus hurray_tensor_copy(const HurrayTensor *tensor, uint32_t alignment, HurrayTensor **out_tensor, uint64_t *out_copied_bytes, HurrayError *error);
 
 // With a callback, and so hand-written in bindings/java/jni:
+//   hurray_log_callback_set
 //   hurray_buffer_from_ptr
 //   hurray_buffer_from_host
 //   hurray_tensor_context_new
+//   hurray_buffer_handoff
 //   hurray_tensor_from_host
+//   hurray_producer_request
+//   hurray_producer_release

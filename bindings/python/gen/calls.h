@@ -15,6 +15,7 @@ typedef struct HpyCalls {
     HurrayStatus (*hurray_live_handles)(uint32_t kind, uint64_t *out_handles, uint64_t *out_bytes, HurrayError *error);
     HurrayStatus (*hurray_handle_checks_set)(uint8_t enabled, HurrayError *error);
     HurrayStatus (*hurray_diagnostics_read)(uint32_t index, HurrayError *out_diagnostic, HurrayError *error);
+    HurrayStatus (*hurray_log_callback_set)(HurrayLogFn callback, void *context, HurrayError *error);
     HurrayStatus (*hurray_buffer_from_ptr)(void *data, uint64_t byte_size, uint32_t alignment, uint8_t device_tag, HurrayReleaseCallback release, void *release_context, HurrayBuffer **out_handle);
     HurrayStatus (*hurray_buffer_from_host)(void *data, uint64_t byte_size, uint8_t read_only, HurrayReleaseCallback release, void *release_context, HurrayBuffer **out_handle, uint64_t *out_byte_offset, HurrayError *error);
     HurrayStatus (*hurray_buffer_allocate)(uint64_t byte_size, uint32_t alignment, HurrayBuffer **out_handle, HurrayError *error);
@@ -40,10 +41,15 @@ typedef struct HpyCalls {
     HurrayStatus (*hurray_buffer_list_destroy_deferred)(HurrayBufferList **list, HurrayError *error);
     HurrayStatus (*hurray_tensor_context_new)(uint32_t abi_version, const uint8_t *descriptor_bytes, uint64_t descriptor_len, void *owner, HurrayOwnerReleaseFn owner_release, HurrayTensorContext **out_ctx);
     HurrayStatus (*hurray_tensor_context_abi_version)(const HurrayTensorContext *ctx, uint32_t *out);
+    HurrayStatus (*hurray_tensor_context_supports)(const HurrayTensorContext *ctx, uint32_t version, uint8_t *out_supported, HurrayError *error);
     HurrayStatus (*hurray_tensor_context_descriptor)(const HurrayTensorContext *ctx, const uint8_t **out_bytes, uint64_t *out_len);
     HurrayStatus (*hurray_tensor_context_destroy)(HurrayTensorContext **ctx);
     HurrayStatus (*hurray_tensor_context_destroy_deferred)(HurrayTensorContext **ctx, HurrayError *error);
     HurrayStatus (*hurray_tensor_context_set_release_queue)(HurrayTensorContext *ctx, const HurrayReleaseQueue *queue, HurrayError *error);
+    HurrayStatus (*hurray_buffer_handoff)(const HurrayBufferHandleBytes *handle_bytes, void *data, HurrayReleaseCallback release, void *release_context, const HurrayEventPayload *event, const HurrayStreamPayload *stream, HurrayBuffer **out_handle, HurrayError *error);
+    HurrayStatus (*hurray_buffer_event)(const HurrayBuffer *buffer, void **out_sync_handle, uint8_t *out_device_tag, HurrayError *error);
+    HurrayStatus (*hurray_buffer_event_release)(HurrayBuffer *buffer, HurrayError *error);
+    HurrayStatus (*hurray_buffer_stream)(const HurrayBuffer *buffer, void **out_consumer_stream, uint8_t *out_device_tag, HurrayError *error);
     HurrayStatus (*hurray_descriptor_decode)(const uint8_t *bytes, uint64_t length, HurrayDescriptor **out, HurrayError *error);
     HurrayStatus (*hurray_descriptor_peek_length)(const uint8_t *bytes, uint64_t length, uint64_t *out_length, HurrayError *error);
     HurrayStatus (*hurray_descriptor_info)(const HurrayDescriptor *descriptor, HurrayDescriptorInfo *out_info, HurrayError *error);
@@ -67,6 +73,8 @@ typedef struct HpyCalls {
     HurrayStatus (*hurray_tensor_buffer)(const HurrayTensor *tensor, uint32_t index, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*hurray_tensor_destroy)(HurrayTensor **tensor);
     HurrayStatus (*hurray_tensor_destroy_deferred)(HurrayTensor **tensor, HurrayError *error);
+    HurrayStatus (*hurray_producer_request)(const HurrayProducer *producer, void *consumer_stream, uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_producer_release)(HurrayProducer *producer, HurrayError *error);
     HurrayStatus (*hurray_file_open)(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*hurray_file_info)(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error);
     HurrayStatus (*hurray_file_tensor_info)(const HurrayFile *file, uint64_t index, HurrayFileTensorInfo *out_info, HurrayError *error);

@@ -526,6 +526,30 @@ done:
     return result;
 }
 
+static PyObject *py_tensor_context_supports(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "tensor_context_supports(ctx, version)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *ctx = NULL;
+    uint64_t version = 0;
+    uint8_t out_supported = 0;
+    if (!hpy_unsigned(args[1], UINT32_MAX, "version", &version)) goto done;
+    ctx = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR_CONTEXT, "ctx");
+    if (ctx == NULL) goto done;
+    status = calls->hurray_tensor_context_supports(ctx->pointer, (uint32_t)version, &out_supported, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_context_supports");
+        goto done;
+    }
+    result = PyLong_FromUnsignedLongLong(out_supported);
+done:
+    return result;
+}
+
 static PyObject *py_tensor_context_descriptor(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -1527,13 +1551,13 @@ PyMethodDef hpy_generated_methods[] = {
     {"buffer_allocate", (PyCFunction)(void (*)(void))py_buffer_allocate, METH_FASTCALL,
      "Allocates host memory, zeroed. The library owns it and releases it on any thread."},
     {"buffer_share", (PyCFunction)(void (*)(void))py_buffer_share, METH_FASTCALL,
-     "Makes a further handle for the same memory. The memory is released when the last of them goes."},
+     "Makes a further handle for the same memory. The memory is released when the last of them goes. An event or stream that the buffer was handed off with stays with `buffer`."},
     {"buffer_slice", (PyCFunction)(void (*)(void))py_buffer_slice, METH_FASTCALL,
      "Makes a handle for a part of a buffer, sharing its memory."},
     {"buffer_info", (PyCFunction)(void (*)(void))py_buffer_info, METH_FASTCALL,
      "Fills a struct with what the buffer stands for."},
     {"buffer_handle_bytes", (PyCFunction)(void (*)(void))py_buffer_handle_bytes, METH_FASTCALL,
-     "Writes the 16-byte handle that describes the buffer in a descriptor's buffer table."},
+     "Writes the 16-byte handle that describes the buffer in a descriptor's buffer table. Its byte 13 is the sync mode."},
     {"buffer_prefix", (PyCFunction)(void (*)(void))py_buffer_prefix, METH_FASTCALL,
      "Tells how many bytes at the start of the buffer belong to somebody else, because its base was rounded down."},
     {"buffer_set_read_only", (PyCFunction)(void (*)(void))py_buffer_set_read_only, METH_FASTCALL,
@@ -1558,6 +1582,8 @@ PyMethodDef hpy_generated_methods[] = {
      "Borrows a buffer of the list."},
     {"tensor_context_abi_version", (PyCFunction)(void (*)(void))py_tensor_context_abi_version, METH_FASTCALL,
      "Tells the version of the C ABI of the build that made the context. A consumer calls this before any other accessor and goes on only when it knows that version."},
+    {"tensor_context_supports", (PyCFunction)(void (*)(void))py_tensor_context_supports, METH_FASTCALL,
+     "Tells whether the copy of the library that made the context vouches both for `version` and for the version that made the context: then a consumer that was built for `version` may go on with a context of a higher one. No other part of the context is read."},
     {"tensor_context_descriptor", (PyCFunction)(void (*)(void))py_tensor_context_descriptor, METH_FASTCALL,
      "Borrows the encoded descriptor. An empty one reports a null pointer and length 0."},
     {"tensor_context_set_release_queue", (PyCFunction)(void (*)(void))py_tensor_context_set_release_queue, METH_FASTCALL,

@@ -5,6 +5,10 @@ const c = @import("abi.zig").c;
 
 /// Types of the callbacks.
 pub const callbacks = struct {
+    /// Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of the library, on the
+    /// thread on which it arose, one call at a time. It may use the library, but not replace itself; what
+    /// arises within it is not logged. It must not throw. `message` lives during the call.
+    pub const LogFn = *const fn (context: ?*anyopaque, code: i32, message: ?[*:0]const u8) callconv(.c) void;
     /// Frees memory that the library was lent: runs exactly once, when the last handle that shares the memory
     /// goes, with the pointer exactly as it was given and the release context. It must not throw. It runs on
     /// the thread that destroys the last handle, or on the thread that drains the release queue when that was
@@ -12,6 +16,15 @@ pub const callbacks = struct {
     pub const ReleaseCallback = *const fn (buffer: ?*anyopaque, context: ?*anyopaque) callconv(.c) void;
     /// Releases the owner of a tensor context; runs exactly once. It must not throw.
     pub const OwnerReleaseFn = *const fn (owner: ?*anyopaque) callconv(.c) void;
+    /// Releases the event of a handoff. Runs exactly once, on any thread: it must be safe there, and must not
+    /// throw.
+    pub const EventReleaseFn = *const fn (sync_handle: ?*anyopaque, context: ?*anyopaque) callconv(.c) void;
+    /// Exports a tensor for work on the consumer's stream, as a list and a context that the library takes
+    /// over. Before it returns, it has issued, for every buffer that it hands off as CONSUMER_STREAM, the
+    /// ordering of its writes before later work on that stream.
+    pub const ExportTensorFn = *const fn (context: ?*anyopaque, consumer_stream: ?*anyopaque, consumer_stream_device_tag: u8, out_list: ?*?*c.HurrayBufferList, out_context: ?*?*c.HurrayTensorContext, @"error": ?*c.HurrayError) callconv(.c) i32;
+    /// Releases what a producer keeps; runs exactly once. It must not throw.
+    pub const ProducerReleaseFn = *const fn (context: ?*anyopaque) callconv(.c) void;
 };
 
 /// One field a function: its name without the prefix, its parameters with what the header cannot say.
@@ -37,19 +50,25 @@ pub const Table = struct {
     /// Copies one of the last 32 messages of caught exceptions (INTERNAL_PANIC) and broken invariants
     /// (INTERNAL).
     diagnostics_read: *const fn (index: u32, out_diagnostic: *c.HurrayError, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Installs the process's log callback for the messages that hurray_diagnostics_read keeps. One at a
+    /// time: a further call replaces it. When the call returns, the callback before it is not running and
+    /// never runs again. Not inherited by the child of a fork.
+    log_callback_set: *const fn (callback: ?callbacks.LogFn, context: ?*anyopaque, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Wraps memory of the caller in a buffer handle, without copying.
     buffer_from_ptr: *const fn (data: ?*anyopaque, byte_size: u64, alignment: u32, device_tag: u8, release: ?callbacks.ReleaseCallback, release_context: ?*anyopaque, out_handle: *?*c.HurrayBuffer) callconv(.c) i32,
     /// Wraps host memory of any alignment in a buffer handle, without copying.
     buffer_from_host: *const fn (data: ?*anyopaque, byte_size: u64, read_only: u8, release: ?callbacks.ReleaseCallback, release_context: ?*anyopaque, out_handle: *?*c.HurrayBuffer, out_byte_offset: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Allocates host memory, zeroed. The library owns it and releases it on any thread.
     buffer_allocate: *const fn (byte_size: u64, alignment: u32, out_handle: *?*c.HurrayBuffer, @"error": ?*c.HurrayError) callconv(.c) i32,
-    /// Makes a further handle for the same memory. The memory is released when the last of them goes.
+    /// Makes a further handle for the same memory. The memory is released when the last of them goes. An
+    /// event or stream that the buffer was handed off with stays with `buffer`.
     buffer_share: *const fn (buffer: *const c.HurrayBuffer, out_handle: *?*c.HurrayBuffer, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Makes a handle for a part of a buffer, sharing its memory.
     buffer_slice: *const fn (buffer: *const c.HurrayBuffer, offset: u64, byte_size: u64, out_handle: *?*c.HurrayBuffer, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Fills a struct with what the buffer stands for.
     buffer_info: *const fn (buffer: *const c.HurrayBuffer, out_info: *c.HurrayBufferInfo, @"error": ?*c.HurrayError) callconv(.c) i32,
-    /// Writes the 16-byte handle that describes the buffer in a descriptor's buffer table.
+    /// Writes the 16-byte handle that describes the buffer in a descriptor's buffer table. Its byte 13 is the
+    /// sync mode.
     buffer_handle_bytes: *const fn (buffer: *const c.HurrayBuffer, out_handle_bytes: *c.HurrayBufferHandleBytes, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Tells how many bytes at the start of the buffer belong to somebody else, because its base was rounded
     /// down.
@@ -97,6 +116,10 @@ pub const Table = struct {
     /// Tells the version of the C ABI of the build that made the context. A consumer calls this before any
     /// other accessor and goes on only when it knows that version.
     tensor_context_abi_version: *const fn (ctx: *const c.HurrayTensorContext, out: *u32) callconv(.c) i32,
+    /// Tells whether the copy of the library that made the context vouches both for `version` and for the
+    /// version that made the context: then a consumer that was built for `version` may go on with a context
+    /// of a higher one. No other part of the context is read.
+    tensor_context_supports: *const fn (ctx: *const c.HurrayTensorContext, version: u32, out_supported: *u8, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Borrows the encoded descriptor. An empty one reports a null pointer and length 0.
     tensor_context_descriptor: *const fn (ctx: *const c.HurrayTensorContext, out_bytes: *?[*]const u8, out_len: *u64) callconv(.c) i32,
     /// Ends a context and runs its owner release, on this thread.
@@ -106,6 +129,20 @@ pub const Table = struct {
     tensor_context_destroy_deferred: *const fn (ctx: ?*?*c.HurrayTensorContext, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Sets the queue on which a deferred owner release waits.
     tensor_context_set_release_queue: *const fn (ctx: *c.HurrayTensorContext, queue: ?*const c.HurrayReleaseQueue, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Hands a buffer off: its 16-byte handle, its memory, and what the sync mode in byte 13 of the handle
+    /// demands. The two are checked against each other before anything is made; on failure nothing has moved,
+    /// and neither callback runs.
+    buffer_handoff: *const fn (handle_bytes: *const c.HurrayBufferHandleBytes, data: ?*anyopaque, release: ?callbacks.ReleaseCallback, release_context: ?*anyopaque, event: ?*const c.HurrayEventPayload, stream: ?*const c.HurrayStreamPayload, out_handle: *?*c.HurrayBuffer, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Borrows the event that tells when the buffer's bytes are there. The consumer waits for it on every
+    /// stream that will access the buffer, before it enqueues such work, and then calls
+    /// hurray_buffer_event_release.
+    buffer_event: *const fn (buffer: *const c.HurrayBuffer, out_sync_handle: *?[*]void, out_device_tag: *u8, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Releases the event of a buffer, on this thread, once all waits are issued. An event that nobody
+    /// released is released when its buffer ends. The buffer may be a borrowed one, of a list or tensor.
+    buffer_event_release: *const fn (buffer: *c.HurrayBuffer, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Tells the consumer's stream on which the bytes of a CONSUMER_STREAM buffer are there. On any other
+    /// stream the consumer first makes that stream wait for this one.
+    buffer_stream: *const fn (buffer: *const c.HurrayBuffer, out_consumer_stream: *?[*]void, out_device_tag: *u8, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Decodes and fully validates a descriptor. Bytes behind its descriptor_length are not looked at.
     descriptor_decode: *const fn (bytes: ?[*]const u8, length: u64, out: *?*c.HurrayDescriptor, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Tells the length of the descriptor that starts at `bytes`, from its first 20 bytes; for readers of
@@ -156,6 +193,14 @@ pub const Table = struct {
     tensor_destroy: *const fn (tensor: ?*?*c.HurrayTensor) callconv(.c) i32,
     /// Ends a tensor on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
     tensor_destroy_deferred: *const fn (tensor: ?*?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Asks a producer for a tensor that is ready for work on the consumer's stream. Calls its export_tensor
+    /// and checks what comes: the version of the context before anything else, and that every CONSUMER_STREAM
+    /// buffer is ordered on exactly this stream. Buffers may also be PRODUCER_SYNCED, or carry an event (see
+    /// hurray_buffer_event).
+    producer_request: *const fn (producer: *const c.HurrayProducer, consumer_stream: ?*anyopaque, consumer_stream_device_tag: u8, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Ends a producer: runs its release exactly once and nulls both of its functions, so that a repeated
+    /// call is a no-op.
+    producer_release: *const fn (producer: *c.HurrayProducer, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Opens a model file and maps it read-only; no tensor data is read. Every name, type, shape and range is
     /// checked before the call returns. The file must not change while it, or a tensor of it, is in use: a
     /// mapped file that is cut raises SIGBUS in whoever reads it.

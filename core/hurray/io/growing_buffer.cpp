@@ -14,9 +14,10 @@ public:
     explicit BlockStorage(void* block) noexcept : block_(block) {}
 
 private:
-    void dispose() noexcept override {
+    bool dispose() noexcept override {
         std::free(block_);
         delete this;
+        return true;
     }
 
     void* block_;

@@ -22,9 +22,10 @@ public:
     MappingStorage(void* address, std::size_t size) noexcept : address_(address), size_(size) {}
 
 private:
-    void dispose() noexcept override {
+    bool dispose() noexcept override {
         ::munmap(address_, size_);
         delete this;
+        return true;
     }
 
     void* address_;

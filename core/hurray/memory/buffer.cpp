@@ -13,9 +13,10 @@ public:
     explicit HeapStorage(void* memory) : memory_(memory) {}
 
 private:
-    void dispose() noexcept override {
+    bool dispose() noexcept override {
         std::free(memory_);
         delete this;
+        return true;
     }
     void* memory_;
 };

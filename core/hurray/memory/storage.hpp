@@ -19,25 +19,26 @@ public:
 
     void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
 
-    void drop_reference() noexcept {
+    /// Returns false when foreign code that ran because of it failed; the reference is gone all the same.
+    bool drop_reference() noexcept {
         // acq_rel: the thread that releases must see all that the others did to the memory before they let go.
-        if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) dispose();
+        return references_.fetch_sub(1, std::memory_order_acq_rel) != 1 || dispose();
     }
 
     /// As drop_reference, for a thread on which callbacks must not run (a garbage collector's): see dispose_deferred.
-    void drop_reference_deferred() noexcept {
-        if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) dispose_deferred();
+    bool drop_reference_deferred() noexcept {
+        return references_.fetch_sub(1, std::memory_order_acq_rel) != 1 || dispose_deferred();
     }
 
     [[nodiscard]] std::uint64_t references() const noexcept { return references_.load(std::memory_order_relaxed); }
 
 protected:
     virtual ~Storage() = default;
-    /// Gives the memory back and deletes the object.
-    virtual void dispose() noexcept = 0;
+    /// Gives the memory back and deletes the object. Returns false when foreign code that it ran failed.
+    virtual bool dispose() noexcept = 0;
     /// Arranges for dispose to run on a thread that consents to it. Memory whose release runs no foreign code is given
     /// back at once.
-    virtual void dispose_deferred() noexcept { dispose(); }
+    virtual bool dispose_deferred() noexcept { return dispose(); }
 
 private:
     std::atomic<std::uint64_t> references_{1};

@@ -15,6 +15,7 @@ typedef struct HurrayGoTable {
     HurrayStatus (*live_handles)(uint32_t kind, uint64_t *out_handles, uint64_t *out_bytes, HurrayError *error);
     HurrayStatus (*handle_checks_set)(uint8_t enabled, HurrayError *error);
     HurrayStatus (*diagnostics_read)(uint32_t index, HurrayError *out_diagnostic, HurrayError *error);
+    HurrayStatus (*log_callback_set)(HurrayLogFn callback, void *context, HurrayError *error);
     HurrayStatus (*buffer_from_ptr)(void *data, uint64_t byte_size, uint32_t alignment, uint8_t device_tag, HurrayReleaseCallback release, void *release_context, HurrayBuffer **out_handle);
     HurrayStatus (*buffer_from_host)(void *data, uint64_t byte_size, uint8_t read_only, HurrayReleaseCallback release, void *release_context, HurrayBuffer **out_handle, uint64_t *out_byte_offset, HurrayError *error);
     HurrayStatus (*buffer_allocate)(uint64_t byte_size, uint32_t alignment, HurrayBuffer **out_handle, HurrayError *error);
@@ -40,10 +41,15 @@ typedef struct HurrayGoTable {
     HurrayStatus (*buffer_list_destroy_deferred)(HurrayBufferList **list, HurrayError *error);
     HurrayStatus (*tensor_context_new)(uint32_t abi_version, const uint8_t *descriptor_bytes, uint64_t descriptor_len, void *owner, HurrayOwnerReleaseFn owner_release, HurrayTensorContext **out_ctx);
     HurrayStatus (*tensor_context_abi_version)(const HurrayTensorContext *ctx, uint32_t *out);
+    HurrayStatus (*tensor_context_supports)(const HurrayTensorContext *ctx, uint32_t version, uint8_t *out_supported, HurrayError *error);
     HurrayStatus (*tensor_context_descriptor)(const HurrayTensorContext *ctx, const uint8_t **out_bytes, uint64_t *out_len);
     HurrayStatus (*tensor_context_destroy)(HurrayTensorContext **ctx);
     HurrayStatus (*tensor_context_destroy_deferred)(HurrayTensorContext **ctx, HurrayError *error);
     HurrayStatus (*tensor_context_set_release_queue)(HurrayTensorContext *ctx, const HurrayReleaseQueue *queue, HurrayError *error);
+    HurrayStatus (*buffer_handoff)(const HurrayBufferHandleBytes *handle_bytes, void *data, HurrayReleaseCallback release, void *release_context, const HurrayEventPayload *event, const HurrayStreamPayload *stream, HurrayBuffer **out_handle, HurrayError *error);
+    HurrayStatus (*buffer_event)(const HurrayBuffer *buffer, void **out_sync_handle, uint8_t *out_device_tag, HurrayError *error);
+    HurrayStatus (*buffer_event_release)(HurrayBuffer *buffer, HurrayError *error);
+    HurrayStatus (*buffer_stream)(const HurrayBuffer *buffer, void **out_consumer_stream, uint8_t *out_device_tag, HurrayError *error);
     HurrayStatus (*descriptor_decode)(const uint8_t *bytes, uint64_t length, HurrayDescriptor **out, HurrayError *error);
     HurrayStatus (*descriptor_peek_length)(const uint8_t *bytes, uint64_t length, uint64_t *out_length, HurrayError *error);
     HurrayStatus (*descriptor_info)(const HurrayDescriptor *descriptor, HurrayDescriptorInfo *out_info, HurrayError *error);
@@ -67,6 +73,8 @@ typedef struct HurrayGoTable {
     HurrayStatus (*tensor_buffer)(const HurrayTensor *tensor, uint32_t index, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*tensor_destroy)(HurrayTensor **tensor);
     HurrayStatus (*tensor_destroy_deferred)(HurrayTensor **tensor, HurrayError *error);
+    HurrayStatus (*producer_request)(const HurrayProducer *producer, void *consumer_stream, uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*producer_release)(HurrayProducer *producer, HurrayError *error);
     HurrayStatus (*file_open)(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*file_info)(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error);
     HurrayStatus (*file_tensor_info)(const HurrayFile *file, uint64_t index, HurrayFileTensorInfo *out_info, HurrayError *error);
@@ -127,6 +135,10 @@ static inline HurrayStatus go_hurray_handle_checks_set(uint8_t enabled, HurrayEr
 
 static inline HurrayStatus go_hurray_diagnostics_read(uint32_t index, HurrayError *out_diagnostic, HurrayError *error) {
     return hurray_go_table.diagnostics_read(index, out_diagnostic, error);
+}
+
+static inline HurrayStatus go_hurray_log_callback_set(HurrayLogFn callback, uintptr_t context, HurrayError *error) {
+    return hurray_go_table.log_callback_set(callback, (void *)context, error);
 }
 
 static inline HurrayStatus go_hurray_buffer_from_ptr(uint8_t *data, uint64_t byte_size, uint32_t alignment, uint8_t device_tag, HurrayReleaseCallback release, uintptr_t release_context, HurrayBuffer **out_handle) {
@@ -229,6 +241,10 @@ static inline HurrayStatus go_hurray_tensor_context_abi_version(const HurrayTens
     return hurray_go_table.tensor_context_abi_version(ctx, out);
 }
 
+static inline HurrayStatus go_hurray_tensor_context_supports(const HurrayTensorContext *ctx, uint32_t version, uint8_t *out_supported, HurrayError *error) {
+    return hurray_go_table.tensor_context_supports(ctx, version, out_supported, error);
+}
+
 static inline HurrayStatus go_hurray_tensor_context_descriptor(const HurrayTensorContext *ctx, const uint8_t **out_bytes, uint64_t *out_len) {
     return hurray_go_table.tensor_context_descriptor(ctx, out_bytes, out_len);
 }
@@ -243,6 +259,22 @@ static inline HurrayStatus go_hurray_tensor_context_destroy_deferred(HurrayTenso
 
 static inline HurrayStatus go_hurray_tensor_context_set_release_queue(HurrayTensorContext *ctx, const HurrayReleaseQueue *queue, HurrayError *error) {
     return hurray_go_table.tensor_context_set_release_queue(ctx, queue, error);
+}
+
+static inline HurrayStatus go_hurray_buffer_handoff(const HurrayBufferHandleBytes *handle_bytes, uintptr_t data, HurrayReleaseCallback release, uintptr_t release_context, const HurrayEventPayload *event, const HurrayStreamPayload *stream, HurrayBuffer **out_handle, HurrayError *error) {
+    return hurray_go_table.buffer_handoff(handle_bytes, (void *)data, release, (void *)release_context, event, stream, out_handle, error);
+}
+
+static inline HurrayStatus go_hurray_buffer_event(const HurrayBuffer *buffer, void **out_sync_handle, uint8_t *out_device_tag, HurrayError *error) {
+    return hurray_go_table.buffer_event(buffer, out_sync_handle, out_device_tag, error);
+}
+
+static inline HurrayStatus go_hurray_buffer_event_release(HurrayBuffer *buffer, HurrayError *error) {
+    return hurray_go_table.buffer_event_release(buffer, error);
+}
+
+static inline HurrayStatus go_hurray_buffer_stream(const HurrayBuffer *buffer, void **out_consumer_stream, uint8_t *out_device_tag, HurrayError *error) {
+    return hurray_go_table.buffer_stream(buffer, out_consumer_stream, out_device_tag, error);
 }
 
 static inline HurrayStatus go_hurray_descriptor_decode(const uint8_t *bytes, uint64_t length, HurrayDescriptor **out, HurrayError *error) {
@@ -335,6 +367,14 @@ static inline HurrayStatus go_hurray_tensor_destroy(HurrayTensor **tensor) {
 
 static inline HurrayStatus go_hurray_tensor_destroy_deferred(HurrayTensor **tensor, HurrayError *error) {
     return hurray_go_table.tensor_destroy_deferred(tensor, error);
+}
+
+static inline HurrayStatus go_hurray_producer_request(const HurrayProducer *producer, uintptr_t consumer_stream, uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor, HurrayError *error) {
+    return hurray_go_table.producer_request(producer, (void *)consumer_stream, consumer_stream_device_tag, out_tensor, error);
+}
+
+static inline HurrayStatus go_hurray_producer_release(HurrayProducer *producer, HurrayError *error) {
+    return hurray_go_table.producer_release(producer, error);
 }
 
 static inline HurrayStatus go_hurray_file_open(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error) {

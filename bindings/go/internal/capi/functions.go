@@ -64,6 +64,13 @@ func CallDiagnosticsRead(index uint32, outDiagnostic *Error, error *Error) int32
 	return int32(C.go_hurray_diagnostics_read(C.uint32_t(index), (*C.HurrayError)(unsafe.Pointer(outDiagnostic)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
+// CallLogCallbackSet: Installs the process's log callback for the messages that hurray_diagnostics_read
+// keeps. One at a time: a further call replaces it. When the call returns, the callback before it is not
+// running and never runs again. Not inherited by the child of a fork.
+func CallLogCallbackSet(callback LogFn, context uintptr, error *Error) int32 {
+	return int32(C.go_hurray_log_callback_set(callback, C.uintptr_t(context), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallBufferFromPtr: Wraps memory of the caller in a buffer handle, without copying.
 func CallBufferFromPtr(data *byte, byteSize uint64, alignment uint32, deviceTag uint8, release ReleaseCallback, releaseContext uintptr, outHandle **Buffer) int32 {
 	return int32(C.go_hurray_buffer_from_ptr((*C.uint8_t)(data), C.uint64_t(byteSize), C.uint32_t(alignment), C.uint8_t(deviceTag), release, C.uintptr_t(releaseContext), outHandle))
@@ -80,7 +87,7 @@ func CallBufferAllocate(byteSize uint64, alignment uint32, outHandle **Buffer, e
 }
 
 // CallBufferShare: Makes a further handle for the same memory. The memory is released when the last of them
-// goes.
+// goes. An event or stream that the buffer was handed off with stays with `buffer`.
 func CallBufferShare(buffer *Buffer, outHandle **Buffer, error *Error) int32 {
 	return int32(C.go_hurray_buffer_share(buffer, outHandle, (*C.HurrayError)(unsafe.Pointer(error))))
 }
@@ -96,6 +103,7 @@ func CallBufferInfo(buffer *Buffer, outInfo *BufferInfo, error *Error) int32 {
 }
 
 // CallBufferHandleBytes: Writes the 16-byte handle that describes the buffer in a descriptor's buffer table.
+// Its byte 13 is the sync mode.
 func CallBufferHandleBytes(buffer *Buffer, outHandleBytes *BufferHandleBytes, error *Error) int32 {
 	return int32(C.go_hurray_buffer_handle_bytes(buffer, (*C.HurrayBufferHandleBytes)(unsafe.Pointer(outHandleBytes)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
@@ -202,6 +210,13 @@ func CallTensorContextABIVersion(ctx *TensorContext, out *uint32) int32 {
 	return int32(C.go_hurray_tensor_context_abi_version(ctx, (*C.uint32_t)(unsafe.Pointer(out))))
 }
 
+// CallTensorContextSupports: Tells whether the copy of the library that made the context vouches both for
+// `version` and for the version that made the context: then a consumer that was built for `version` may go on
+// with a context of a higher one. No other part of the context is read.
+func CallTensorContextSupports(ctx *TensorContext, version uint32, outSupported *uint8, error *Error) int32 {
+	return int32(C.go_hurray_tensor_context_supports(ctx, C.uint32_t(version), (*C.uint8_t)(unsafe.Pointer(outSupported)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallTensorContextDescriptor: Borrows the encoded descriptor. An empty one reports a null pointer and length
 // 0.
 func CallTensorContextDescriptor(ctx *TensorContext, outBytes *uintptr, outLen *uint64) int32 {
@@ -222,6 +237,33 @@ func CallTensorContextDestroyDeferred(ctx **TensorContext, error *Error) int32 {
 // CallTensorContextSetReleaseQueue: Sets the queue on which a deferred owner release waits.
 func CallTensorContextSetReleaseQueue(ctx *TensorContext, queue *ReleaseQueue, error *Error) int32 {
 	return int32(C.go_hurray_tensor_context_set_release_queue(ctx, queue, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallBufferHandoff: Hands a buffer off: its 16-byte handle, its memory, and what the sync mode in byte 13 of
+// the handle demands. The two are checked against each other before anything is made; on failure nothing has
+// moved, and neither callback runs.
+func CallBufferHandoff(handleBytes *BufferHandleBytes, data uintptr, release ReleaseCallback, releaseContext uintptr, event *EventPayload, stream *StreamPayload, outHandle **Buffer, error *Error) int32 {
+	return int32(C.go_hurray_buffer_handoff((*C.HurrayBufferHandleBytes)(unsafe.Pointer(handleBytes)), C.uintptr_t(data), release, C.uintptr_t(releaseContext), (*C.HurrayEventPayload)(unsafe.Pointer(event)), (*C.HurrayStreamPayload)(unsafe.Pointer(stream)), outHandle, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallBufferEvent: Borrows the event that tells when the buffer's bytes are there. The consumer waits for it
+// on every stream that will access the buffer, before it enqueues such work, and then calls
+// hurray_buffer_event_release.
+func CallBufferEvent(buffer *Buffer, outSyncHandle *uintptr, outDeviceTag *uint8, error *Error) int32 {
+	return int32(C.go_hurray_buffer_event(buffer, (*unsafe.Pointer)(unsafe.Pointer(outSyncHandle)), (*C.uint8_t)(unsafe.Pointer(outDeviceTag)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallBufferEventRelease: Releases the event of a buffer, on this thread, once all waits are issued. An event
+// that nobody released is released when its buffer ends. The buffer may be a borrowed one, of a list or
+// tensor.
+func CallBufferEventRelease(buffer *Buffer, error *Error) int32 {
+	return int32(C.go_hurray_buffer_event_release(buffer, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallBufferStream: Tells the consumer's stream on which the bytes of a CONSUMER_STREAM buffer are there. On
+// any other stream the consumer first makes that stream wait for this one.
+func CallBufferStream(buffer *Buffer, outConsumerStream *uintptr, outDeviceTag *uint8, error *Error) int32 {
+	return int32(C.go_hurray_buffer_stream(buffer, (*unsafe.Pointer)(unsafe.Pointer(outConsumerStream)), (*C.uint8_t)(unsafe.Pointer(outDeviceTag)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
 // CallDescriptorDecode: Decodes and fully validates a descriptor. Bytes behind its descriptor_length are not
@@ -346,6 +388,20 @@ func CallTensorDestroy(tensor **Tensor) int32 {
 // hurray_buffer_destroy_deferred.
 func CallTensorDestroyDeferred(tensor **Tensor, error *Error) int32 {
 	return int32(C.go_hurray_tensor_destroy_deferred(tensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallProducerRequest: Asks a producer for a tensor that is ready for work on the consumer's stream. Calls
+// its export_tensor and checks what comes: the version of the context before anything else, and that every
+// CONSUMER_STREAM buffer is ordered on exactly this stream. Buffers may also be PRODUCER_SYNCED, or carry an
+// event (see hurray_buffer_event).
+func CallProducerRequest(producer *Producer, consumerStream uintptr, consumerStreamDeviceTag uint8, outTensor **Tensor, error *Error) int32 {
+	return int32(C.go_hurray_producer_request((*C.HurrayProducer)(unsafe.Pointer(producer)), C.uintptr_t(consumerStream), C.uint8_t(consumerStreamDeviceTag), outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallProducerRelease: Ends a producer: runs its release exactly once and nulls both of its functions, so
+// that a repeated call is a no-op.
+func CallProducerRelease(producer *Producer, error *Error) int32 {
+	return int32(C.go_hurray_producer_release((*C.HurrayProducer)(unsafe.Pointer(producer)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
 // CallFileOpen: Opens a model file and maps it read-only; no tensor data is read. Every name, type, shape and

@@ -41,6 +41,11 @@ type File = C.HurrayFile
 // FileWriter: A model file that is being written.
 type FileWriter = C.HurrayFileWriter
 
+// LogFn: Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of the library, on the
+// thread on which it arose, one call at a time. It may use the library, but not replace itself; what arises
+// within it is not logged. It must not throw. `message` lives during the call.
+type LogFn = C.HurrayLogFn
+
 // ReleaseCallback: Frees memory that the library was lent: runs exactly once, when the last handle that
 // shares the memory goes, with the pointer exactly as it was given and the release context. It must not
 // throw. It runs on the thread that destroys the last handle, or on the thread that drains the release queue
@@ -49,6 +54,18 @@ type ReleaseCallback = C.HurrayReleaseCallback
 
 // OwnerReleaseFn: Releases the owner of a tensor context; runs exactly once. It must not throw.
 type OwnerReleaseFn = C.HurrayOwnerReleaseFn
+
+// EventReleaseFn: Releases the event of a handoff. Runs exactly once, on any thread: it must be safe there,
+// and must not throw.
+type EventReleaseFn = C.HurrayEventReleaseFn
+
+// ExportTensorFn: Exports a tensor for work on the consumer's stream, as a list and a context that the
+// library takes over. Before it returns, it has issued, for every buffer that it hands off as
+// CONSUMER_STREAM, the ordering of its writes before later work on that stream.
+type ExportTensorFn = C.HurrayExportTensorFn
+
+// ProducerReleaseFn: Releases what a producer keeps; runs exactly once. It must not throw.
+type ProducerReleaseFn = C.HurrayProducerReleaseFn
 
 // Error: Report of a failed call: its code, and what is wrong, where, and what was expected. A fault that has
 // a place in the input ends its message with " [byte N]", N the decimal byte offset; a message that is too
@@ -147,6 +164,70 @@ var _ [16]struct{} = [unsafe.Offsetof(BufferInfo{}.ByteSize)]struct{}{}
 var _ [24]struct{} = [unsafe.Offsetof(BufferInfo{}.Alignment)]struct{}{}
 var _ [28]struct{} = [unsafe.Offsetof(BufferInfo{}.Prefix)]struct{}{}
 var _ [32]struct{} = [unsafe.Offsetof(BufferInfo{}.ShareCount)]struct{}{}
+
+// EventPayload: What a buffer of sync mode EVENT is handed off with.
+type EventPayload struct {
+	// The device's event, opaque, recorded before the handoff on every stream that writes the buffer.
+	SyncHandle uintptr
+
+	// HURRAY_DEVICE_ tag of the event: the buffer's own.
+	SyncHandleDeviceTag uint8
+
+	// Called once with `sync_handle` and `event_release_context`, after the consumer has issued its waits.
+	EventReleaseFn uintptr
+
+	// Opaque, handed back to event_release_fn.
+	EventReleaseContext uintptr
+}
+
+var _ [32]struct{} = [unsafe.Sizeof(EventPayload{})]struct{}{}
+var _ [32]struct{} = [C.sizeof_HurrayEventPayload]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(EventPayload{}.SyncHandle)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(EventPayload{}.SyncHandleDeviceTag)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(EventPayload{}.EventReleaseFn)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(EventPayload{}.EventReleaseContext)]struct{}{}
+
+// StreamPayload: What a buffer of sync mode CONSUMER_STREAM is handed off with: the stream of the consumer on
+// which the producer has put the wait for its writes.
+type StreamPayload struct {
+	// The consumer's stream, opaque.
+	ConsumerStream uintptr
+
+	// HURRAY_DEVICE_ tag of the stream: the buffer's own.
+	ConsumerStreamDeviceTag uint8
+}
+
+var _ [16]struct{} = [unsafe.Sizeof(StreamPayload{})]struct{}{}
+var _ [16]struct{} = [C.sizeof_HurrayStreamPayload]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(StreamPayload{}.ConsumerStream)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(StreamPayload{}.ConsumerStreamDeviceTag)]struct{}{}
+
+// Producer: A producer of tensors that asks its consumer for a stream first. The struct belongs to whoever
+// holds it.
+type Producer struct {
+	// Size of this struct, set by the producer.
+	StructSize uint32
+
+	// HURRAY_C_ABI_VERSION of the build that made it.
+	ABIVersion uint32
+
+	// Opaque, handed to both functions.
+	Context uintptr
+
+	// Required; null once released.
+	ExportTensor uintptr
+
+	// May be null; null once released.
+	Release uintptr
+}
+
+var _ [32]struct{} = [unsafe.Sizeof(Producer{})]struct{}{}
+var _ [32]struct{} = [C.sizeof_HurrayProducer]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(Producer{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(Producer{}.ABIVersion)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(Producer{}.Context)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(Producer{}.ExportTensor)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(Producer{}.Release)]struct{}{}
 
 // DescriptorInfo: The fields of a descriptor. The pointers belong to the descriptor and live as long as it
 // does.

@@ -38,7 +38,10 @@ public:
     [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_of(image_); }
 
 private:
-    void dispose() noexcept override { delete this; }
+    bool dispose() noexcept override {
+        delete this;
+        return true;
+    }
 
     std::string image_;
 };

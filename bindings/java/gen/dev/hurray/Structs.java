@@ -91,6 +91,63 @@ final class Structs {
         static final int SHARE_COUNT = 32;
     }
 
+    /** HurrayEventPayload. */
+    static final class EventPayload {
+        private EventPayload() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 32;
+
+        /** The device's event, opaque, recorded before the handoff on every stream that writes the buffer. */
+        static final int SYNC_HANDLE = 0;
+
+        /** HURRAY_DEVICE_ tag of the event: the buffer's own. */
+        static final int SYNC_HANDLE_DEVICE_TAG = 8;
+
+        /** Called once with `sync_handle` and `event_release_context`, after the consumer has issued its waits. */
+        static final int EVENT_RELEASE_FN = 16;
+
+        /** Opaque, handed back to event_release_fn. */
+        static final int EVENT_RELEASE_CONTEXT = 24;
+    }
+
+    /** HurrayStreamPayload. */
+    static final class StreamPayload {
+        private StreamPayload() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 16;
+
+        /** The consumer's stream, opaque. */
+        static final int CONSUMER_STREAM = 0;
+
+        /** HURRAY_DEVICE_ tag of the stream: the buffer's own. */
+        static final int CONSUMER_STREAM_DEVICE_TAG = 8;
+    }
+
+    /** HurrayProducer. */
+    static final class Producer {
+        private Producer() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 32;
+
+        /** Size of this struct, set by the producer. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_C_ABI_VERSION of the build that made it. */
+        static final int ABI_VERSION = 4;
+
+        /** Opaque, handed to both functions. */
+        static final int CONTEXT = 8;
+
+        /** Required; null once released. */
+        static final int EXPORT_TENSOR = 16;
+
+        /** May be null; null once released. */
+        static final int RELEASE = 24;
+    }
+
     /** HurrayDescriptorInfo. */
     static final class DescriptorInfo {
         private DescriptorInfo() {}
