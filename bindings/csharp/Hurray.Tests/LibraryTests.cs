@@ -121,26 +121,91 @@ public class LibraryTests : LeakChecked
         Refused(HurrayStatus.InvalidArgument, () => HurrayRuntime.LiveHandles((HandleKind)999));
     }
 
-    [Fact]
-    public void Destroyed_handles_are_refused_while_they_are_checked()
+    // Two owners of one pointer, as a mistaken exchange makes them: the second meets a destroyed handle.
+    [Theory]
+    [InlineData(HandleKind.Buffer)]
+    [InlineData(HandleKind.BufferList)]
+    [InlineData(HandleKind.TensorContext)]
+    [InlineData(HandleKind.Tensor)]
+    [InlineData(HandleKind.Descriptor)]
+    [InlineData(HandleKind.Reader)]
+    [InlineData(HandleKind.Writer)]
+    public void Double_destroy_and_use_after_destroy_are_typed_errors_while_handles_are_checked(HandleKind kind)
     {
         bool before = HurrayRuntime.HandleChecks;
         HurrayRuntime.HandleChecks = true;
         Assert.True(HurrayRuntime.HandleChecks);
         try
         {
-            // Two owners of one pointer, as a mistaken exchange makes them: the second meets a destroyed handle, typed.
-            nint pointer = TensorBuffer.Allocate(64).Detach();
-            var first = TensorBuffer.Adopt(pointer);
-            var second = TensorBuffer.Adopt(pointer);
+            (IDisposable first, IDisposable second, Action use) = TwoOwners(kind);
             first.Dispose();
-            Refused(HurrayStatus.InvalidHandle, () => second.Share());
-            Refused(HurrayStatus.InvalidHandle, () => _ = second.ByteSize);
+            Refused(HurrayStatus.InvalidHandle, use);
+            Assert.Null(TakeFailure());
+            // Dispose does not throw; it is told.
             second.Dispose();
+            var told = Assert.IsType<HurrayException>(TakeFailure());
+            Assert.Equal(HurrayStatus.InvalidHandle, told.Code);
+            Assert.Contains(kind.ToString(), told.Message);
+            // Closed, and no third destroy.
+            Assert.Throws<ObjectDisposedException>(use);
+            second.Dispose();
+            Assert.Null(TakeFailure());
         }
         finally
         {
             HurrayRuntime.HandleChecks = before;
+        }
+    }
+
+    private static unsafe (IDisposable First, IDisposable Second, Action Use) TwoOwners(HandleKind kind)
+    {
+        using Tensor tensor = Tensor.Allocate(ElementType.Int8, [64]);
+        tensor.Export(out BufferList list, out TensorContext context);
+        using (list)
+        using (context)
+        {
+            NativeError error;
+            switch (kind)
+            {
+                case HandleKind.Buffer:
+                    nint pointer = TensorBuffer.Allocate(64).Detach();
+                    var buffer = TensorBuffer.Adopt(pointer);
+                    return (TensorBuffer.Adopt(pointer), buffer, () => buffer.Share());
+                case HandleKind.BufferList:
+                    pointer = list.Detach();
+                    var secondList = BufferList.Adopt(pointer);
+                    return (BufferList.Adopt(pointer), secondList, () => _ = secondList.Count);
+                case HandleKind.TensorContext:
+                    pointer = context.Detach();
+                    var secondContext = TensorContext.Adopt(pointer);
+                    return (TensorContext.Adopt(pointer), secondContext, () => _ = secondContext.AbiVersion);
+                case HandleKind.Tensor:
+                    Native.Check(NativeMethods.TensorShare(tensor.Handle, out TensorHandle share, &error), &error);
+                    var secondTensor = new Tensor(HurrayHandle.Adopt<TensorHandle>(share.DangerousGetHandle()));
+                    return (share, secondTensor, () => secondTensor.Share());
+                case HandleKind.Descriptor:
+                    DescriptorHandle descriptor = tensor.Descriptor.ToHandle();
+                    var secondDescriptor = HurrayHandle.Adopt<DescriptorHandle>(descriptor.DangerousGetHandle());
+                    return (descriptor, secondDescriptor, () => _ = new Descriptor(secondDescriptor));
+                case HandleKind.Reader:
+                    Native.Check(NativeMethods.ReaderFromMemory(null, 0, null, out ReaderHandle reader, &error), &error);
+                    var secondReader = HurrayHandle.Adopt<ReaderHandle>(reader.DangerousGetHandle());
+                    return (reader, secondReader, () =>
+                    {
+                        NativeError problem;
+                        Native.Check(NativeMethods.ReaderNext(secondReader, out _, &problem), &problem);
+                    });
+                case HandleKind.Writer:
+                    Native.Check(NativeMethods.WriterToMemory(out WriterHandle writer, &error), &error);
+                    var secondWriter = HurrayHandle.Adopt<WriterHandle>(writer.DangerousGetHandle());
+                    return (writer, secondWriter, () =>
+                    {
+                        NativeError problem;
+                        Native.Check(NativeMethods.WriterTake(secondWriter, out _, &problem), &problem);
+                    });
+                default:
+                    throw new ArgumentOutOfRangeException(nameof(kind));
+            }
         }
     }
 

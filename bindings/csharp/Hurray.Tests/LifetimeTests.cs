@@ -1,7 +1,5 @@
 using System;
 using System.Collections.Concurrent;
-using System.Collections.Generic;
-using System.IO;
 using System.Linq;
 using System.Runtime.CompilerServices;
 using System.Threading;
@@ -53,72 +51,6 @@ public class LifetimeTests : LeakChecked
     }
 
     [Fact]
-    public void Collector_ends_what_nobody_closed_and_releases_on_a_thread_of_the_users()
-    {
-        var threads = new List<int>();
-        Abandon(threads);
-        GC.Collect();
-        GC.WaitForPendingFinalizers();
-        Assert.Empty(threads);
-        Assert.Equal(3UL, HurrayRuntime.PendingReleases);
-        Assert.Equal(3UL, HurrayRuntime.Drain());
-        Assert.Equal(Enumerable.Repeat(Environment.CurrentManagedThreadId, 3), threads);
-        Assert.Equal(0UL, HurrayRuntime.PendingReleases);
-        Assert.Equal(0UL, HurrayRuntime.Drain());
-    }
-
-    [Fact]
-    public void Next_creation_or_close_releases_what_the_collector_ended()
-    {
-        var threads = new List<int>();
-        Tensor open = Tensor.FromArray(new[] { 1 });
-        Abandon(threads);
-        GC.Collect();
-        GC.WaitForPendingFinalizers();
-        Assert.Empty(threads);
-        open.Dispose();
-        Assert.Equal(3, threads.Count);
-        Abandon(threads);
-        GC.Collect();
-        GC.WaitForPendingFinalizers();
-        Assert.Equal(3, threads.Count);
-        TensorBuffer.Allocate(1).Dispose();
-        Assert.Equal(6, threads.Count);
-    }
-
-    [Fact]
-    public void Memory_that_another_runtimes_collector_lets_go_is_released_by_our_next_creation()
-    {
-        var threads = new List<int>();
-        nint foreign = TensorBuffer.FromMemory<byte>(
-            new byte[64], () => threads.Add(Environment.CurrentManagedThreadId)).Detach();
-        unsafe
-        {
-            var end = new Thread(() => Interop.NativeMethods.BufferDestroyDeferred(foreign, null));
-            end.Start();
-            end.Join();
-        }
-
-        Assert.Empty(threads);
-        Tensor.FromArray(new[] { 1 }).Dispose();
-        Assert.Equal([Environment.CurrentManagedThreadId], threads);
-    }
-
-    [Fact]
-    public void Forgotten_file_writer_releases_on_a_thread_of_the_users()
-    {
-        var threads = new List<int>();
-        string path = Path.Combine(Path.GetTempPath(), $"hurray-{Guid.NewGuid():N}");
-        AbandonWriter(path, threads);
-        GC.Collect();
-        GC.WaitForPendingFinalizers();
-        Assert.Empty(threads);
-        Assert.Equal(1UL, HurrayRuntime.Drain());
-        Assert.Equal([Environment.CurrentManagedThreadId], threads);
-        Assert.False(File.Exists(path));
-    }
-
-    [Fact]
     public void View_that_nobody_closed_keeps_the_memory()
     {
         int released = 0;
@@ -139,6 +71,7 @@ public class LifetimeTests : LeakChecked
     {
         const int Rounds = 300;
         var released = new ConcurrentDictionary<int, int>();
+        var threads = new ConcurrentDictionary<int, int>();
         using var stop = new CancellationTokenSource();
         Task storm = Task.Run(() =>
         {
@@ -151,7 +84,7 @@ public class LifetimeTests : LeakChecked
         {
             for (int round = 0; round < Rounds; ++round)
             {
-                Work((worker * Rounds) + round, released);
+                Work((worker * Rounds) + round, released, threads);
             }
         })).ToArray();
         await Task.WhenAll(workers);
@@ -160,6 +93,7 @@ public class LifetimeTests : LeakChecked
         Collect();
         Assert.Equal(3 * Rounds, released.Count);
         Assert.All(released.Values, times => Assert.Equal(1, times));
+        Assert.DoesNotContain(CollectorThread.Id, threads.Keys);
     }
 
     [Fact]
@@ -216,24 +150,6 @@ public class LifetimeTests : LeakChecked
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void Abandon(List<int> threads)
-    {
-        void Released() => threads.Add(Environment.CurrentManagedThreadId);
-        _ = Tensor.FromMemory<int>(new int[1], [1], new DenseOptions { Released = Released });
-        _ = TensorBuffer.FromMemory<byte>(new byte[1], Released);
-        _ = new TensorContext([], null, Released);
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void AbandonWriter(string path, List<int> threads)
-    {
-        TensorFileWriter writer = TensorFileWriter.Create(path);
-        using Tensor tensor = Tensor.FromMemory<int>(
-            new int[1], [1], new DenseOptions { Released = () => threads.Add(Environment.CurrentManagedThreadId) });
-        writer.Add("x", tensor);
-    }
-
-    [MethodImpl(MethodImplOptions.NoInlining)]
     private static void CloseForgotten(Action released, Action meanwhile)
     {
         using TensorView<int> view =
@@ -243,11 +159,16 @@ public class LifetimeTests : LeakChecked
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void Work(int id, ConcurrentDictionary<int, int> released)
+    private static void Work(int id, ConcurrentDictionary<int, int> released, ConcurrentDictionary<int, int> threads)
     {
         int[] array = [id, id + 1, id + 2];
-        Tensor tensor = Tensor.FromMemory<int>(
-            array, [3], new DenseOptions { Released = () => released.AddOrUpdate(id, 1, (_, times) => times + 1) });
+        void Released()
+        {
+            released.AddOrUpdate(id, 1, (_, times) => times + 1);
+            threads[Environment.CurrentManagedThreadId] = 1;
+        }
+
+        Tensor tensor = Tensor.FromMemory<int>(array, [3], new DenseOptions { Released = Released });
         tensor.Export(out BufferList list, out TensorContext context);
         // Some are closed, some left to the collector.
         if (id % 3 == 0)

@@ -5,7 +5,7 @@ namespace Hurray;
 
 /// <summary>The buffers of one tensor, in the order of its buffer table. (ABI: Buffer Lists)</summary>
 /// <remarks>Owns the buffers. For one thread at a time; closing it releases on the closing thread.</remarks>
-public sealed unsafe class BufferList : IDisposable
+public sealed unsafe class BufferList : IDisposable, IBufferSource
 {
     private readonly BufferListHandle _handle;
 
@@ -63,6 +63,16 @@ public sealed unsafe class BufferList : IDisposable
         return TensorBuffer.ShareOf(borrowed);
     }
 
+    /// <summary>How a consumer learns that the bytes of a buffer of the list are there.</summary>
+    /// <param name="index">Its place in the list.</param>
+    /// <returns>Mode, event and stream; used while the list is open.</returns>
+    /// <exception cref="ObjectDisposedException">The list is closed.</exception>
+    public BufferSync SyncOf(ulong index)
+    {
+        _ = Handle;
+        return new BufferSync(this, index);
+    }
+
     /// <summary>Gives the list away, to another runtime.</summary>
     /// <returns>The HurrayBufferList, which whoever takes it destroys; this is closed.</returns>
     /// <exception cref="ObjectDisposedException">The list is closed.</exception>
@@ -76,6 +86,19 @@ public sealed unsafe class BufferList : IDisposable
         pointer != 0
             ? new BufferList(HurrayHandle.Adopt<BufferListHandle>(pointer))
             : throw new HurrayException(HurrayStatus.NullPointer, "pointer: is null, expected a HurrayBufferList");
+
+    HandleUse IBufferSource.Use(ulong index, out nint buffer)
+    {
+        var use = new HandleUse(Handle);
+        HurrayStatus status = NativeMethods.BufferListGet(Handle, index, out buffer);
+        if (status != HurrayStatus.Ok)
+        {
+            use.Dispose();
+            Native.Check(status, "hurray_buffer_list_get");
+        }
+
+        return use;
+    }
 
     /// <summary>Closes the list and every buffer in it; the second time is a no-op.</summary>
     public void Dispose()

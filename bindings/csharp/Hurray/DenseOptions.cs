@@ -26,8 +26,14 @@ public sealed record DenseOptions
 
     /// <summary>Called exactly once when the last handle of the memory is gone, and not at all when wrapping it fails. Runs on
     /// the thread that closes that handle; where the collector closes it, on the thread that next creates or closes
-    /// something or drains.</summary>
+    /// something or drains (but see <see cref="ReleaseOnAnyThread"/>). What is open when the process ends is not called
+    /// back: nothing is, once <see cref="AppDomain.ProcessExit"/> has begun.</summary>
     public Action? Released { get; init; }
+
+    /// <summary>Consent to release the memory, <see cref="Released"/> included, at once on whatever thread ends its last
+    /// handle, the collector's included: for callbacks that are quick, take no locks and need no thread of their
+    /// own.</summary>
+    public bool ReleaseOnAnyThread { get; init; }
 
     internal static DenseOptions Default { get; } = new();
 }

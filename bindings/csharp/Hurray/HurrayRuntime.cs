@@ -11,12 +11,24 @@ namespace Hurray;
 /// else its version is asked for; another one is a <see cref="HurrayVersionException"/>.</remarks>
 public static unsafe class HurrayRuntime
 {
-    /// <summary>A release callback threw. There is no caller left to throw it to: it is reported here, on the thread that ran
-    /// the callback.</summary>
+    /// <summary>A callback threw, or a handle could not be ended (<see cref="HurrayStatus.InvalidHandle"/>: somebody else
+    /// destroyed it, which is noticed while <see cref="HandleChecks"/> is on). There is no caller left to throw it to: it is
+    /// reported here, on the thread that ran the callback or ended the handle, and never on the collector's unless a release
+    /// was allowed there.</summary>
     public static event Action<Exception>? ReleaseFailed
     {
-        add => Lease.Failed += value;
-        remove => Lease.Failed -= value;
+        add => Callbacks.Failed += value;
+        remove => Callbacks.Failed -= value;
+    }
+
+    /// <summary>The library caught an exception (<see cref="HurrayStatus.InternalPanic"/>) or found one of its invariants broken
+    /// (<see cref="HurrayStatus.Internal"/>): code and message, which <see cref="Diagnostics"/> keeps as well. Called on the
+    /// thread where it happened, under a lock of the library: a listener must not add or remove listeners. A process has
+    /// one log callback: the first listener takes its place, the last one clears it.</summary>
+    public static event Action<HurrayStatus, string>? Logged
+    {
+        add => Log.Add(value);
+        remove => Log.Remove(value);
     }
 
     /// <summary>Version of the C ABI that the library speaks.</summary>

@@ -224,8 +224,28 @@ public sealed unsafe partial class Tensor
                 NativeMethods.TensorFromHost(
                     in spec, data, byteSize, Lease.BufferRelease, lease.Token, Releases.Queue, out TensorHandle handle, &error),
                 &error);
+            return options.ReleaseOnAnyThread ? Consented(handle, lease) : new Tensor(handle);
+        }
+    }
+
+    private static Tensor Consented(TensorHandle handle, Lease lease)
+    {
+        NativeError error;
+        HurrayStatus status = NativeMethods.TensorBuffer(handle, 0, out nint borrowed, &error);
+        if (status == HurrayStatus.Ok)
+        {
+            using BufferHandle buffer = HurrayHandle.Borrow<BufferHandle>(borrowed);
+            status = NativeMethods.BufferSetReleaseAnyThread(buffer, &error);
+        }
+
+        if (status == HurrayStatus.Ok)
+        {
             return new Tensor(handle);
         }
+
+        lease.Silence();
+        handle.Dispose();
+        throw Native.Failure(status, &error);
     }
 
     private static void ToSizes(ReadOnlySpan<long> shape, Span<ulong> sizes)

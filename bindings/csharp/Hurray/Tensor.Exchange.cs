@@ -3,7 +3,7 @@ using Hurray.Interop;
 
 namespace Hurray;
 
-public sealed unsafe partial class Tensor
+public sealed unsafe partial class Tensor : IBufferSource
 {
     /// <summary>Takes a tensor over that was exported as a pair of list and context. (ABI: Tensor Context)</summary>
     /// <param name="buffers">Moves into the tensor and is closed for its caller; on failure it stays the caller's.</param>
@@ -44,6 +44,9 @@ public sealed unsafe partial class Tensor
     /// the tensor stays as it is.</summary>
     /// <param name="buffers">The buffers; the caller closes it, imports it, or detaches it for another runtime.</param>
     /// <param name="context">The context, likewise.</param>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.SyncModeMismatch"/>: a buffer is not producer synced. An export
+    /// makes shares, which carry no event: a producer hands such buffers off in a list of their own
+    /// (<see cref="TensorBuffer.Handoff(BufferEntry, void*, EventPayload?, DeviceStream?, Action?)"/>).</exception>
     /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
     public void Export(out BufferList buffers, out TensorContext context)
     {
@@ -52,5 +55,30 @@ public sealed unsafe partial class Tensor
             NativeMethods.TensorExport(Handle, out BufferListHandle list, out TensorContextHandle made, &error), &error);
         buffers = new BufferList(list);
         context = new TensorContext(made);
+    }
+
+    /// <summary>How a consumer learns that the bytes of one of the tensor's buffers are there.</summary>
+    /// <param name="index">Its place in the buffer table.</param>
+    /// <returns>Mode, event and stream; used while the tensor is open.</returns>
+    /// <exception cref="ObjectDisposedException">The tensor is closed.</exception>
+    public BufferSync SyncOf(int index)
+    {
+        ThrowIfClosed();
+        return new BufferSync(this, (ulong)index);
+    }
+
+    HandleUse IBufferSource.Use(ulong index, out nint buffer)
+    {
+        var use = new HandleUse(Handle);
+        NativeError error;
+        HurrayStatus status = NativeMethods.TensorBuffer(
+            Handle, index <= uint.MaxValue ? (uint)index : uint.MaxValue, out buffer, &error);
+        if (status != HurrayStatus.Ok)
+        {
+            use.Dispose();
+            throw Native.Failure(status, &error);
+        }
+
+        return use;
     }
 }

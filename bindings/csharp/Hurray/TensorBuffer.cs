@@ -7,7 +7,7 @@ namespace Hurray;
 /// <summary>Memory with shared ownership: a handle for one buffer of a tensor. (ABI: Buffer Release Callbacks)</summary>
 /// <remarks>For one thread at a time; a share may be used by another thread. Closing the last handle of the memory releases
 /// it, on the closing thread. A handle that was pushed into a list is closed for its caller.</remarks>
-public sealed unsafe class TensorBuffer : IDisposable
+public sealed unsafe partial class TensorBuffer : IDisposable
 {
     private readonly BufferHandle _handle;
 
@@ -155,6 +155,17 @@ public sealed unsafe class TensorBuffer : IDisposable
         Native.Check(NativeMethods.BufferSetReadOnly(Handle, &error), &error);
     }
 
+    /// <summary>Gives consent to release the memory at once on whatever thread ends its last handle, the collector's included.
+    /// Without it a release that the collector causes waits for a thread that creates, closes or drains something.</summary>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.InvalidArgument"/>: the library owns the memory, which needs
+    /// no consent, or the buffer is shared already.</exception>
+    /// <exception cref="ObjectDisposedException">The buffer is closed.</exception>
+    public void AllowReleaseOnAnyThread()
+    {
+        NativeError error;
+        Native.Check(NativeMethods.BufferSetReleaseAnyThread(Handle, &error), &error);
+    }
+
     /// <summary>Holds the memory, the prefix left out, for reading and writing as bytes.</summary>
     /// <returns>The view, which has a share of its own: it stays valid when this is closed.</returns>
     /// <exception cref="HurrayException"><see cref="HurrayStatus.Unsupported"/>: the memory is not the host's.</exception>
@@ -227,7 +238,7 @@ public sealed unsafe class TensorBuffer : IDisposable
         }
     }
 
-    private static TensorBuffer Queued(BufferHandle handle, Lease lease)
+    private static TensorBuffer Queued(BufferHandle handle, Lease lease, EventLease? eventLease = null)
     {
         NativeError error;
         HurrayStatus status = NativeMethods.BufferSetReleaseQueue(handle, Releases.Queue, &error);
@@ -237,6 +248,7 @@ public sealed unsafe class TensorBuffer : IDisposable
         }
 
         lease.Silence();
+        eventLease?.Silence();
         handle.Dispose();
         throw Native.Failure(status, &error);
     }

@@ -74,15 +74,28 @@ public sealed unsafe class TensorContext : IDisposable
         }
     }
 
+    /// <summary>Whether the copy of the library that made the context vouches for a version of the C ABI and for the context's
+    /// own: then a program that was built for that version may go on with it.</summary>
+    /// <param name="version">The version, such as <see cref="HurrayVersion.CAbiVersion"/>.</param>
+    /// <returns>What that copy says.</returns>
+    /// <exception cref="ObjectDisposedException">The context is closed.</exception>
+    public bool Supports(uint version)
+    {
+        NativeError error;
+        Native.Check(NativeMethods.TensorContextSupports(Handle, version, out byte supported, &error), &error);
+        return supported == 1;
+    }
+
     /// <summary>A copy of the encoded descriptor.</summary>
     /// <returns>The bytes.</returns>
     /// <exception cref="HurrayException"><see cref="HurrayStatus.VersionMismatch"/>: made by a version that this binding does
-    /// not know, whose descriptor it may not ask for.</exception>
+    /// not know and that nobody vouches for, whose descriptor it may not ask for.</exception>
     /// <exception cref="ObjectDisposedException">The context is closed.</exception>
     public byte[] ReadDescriptor()
     {
         uint version = AbiVersion;
-        if (version != HurrayVersion.CAbiVersion)
+        if (version < HurrayVersion.CAbiVersion
+            || (version > HurrayVersion.CAbiVersion && !Supports(HurrayVersion.CAbiVersion)))
         {
             throw new HurrayException(
                 HurrayStatus.VersionMismatch,

@@ -71,8 +71,12 @@ internal abstract class HurrayHandle : SafeHandle
     /// <summary>Ends what a finalizer left for a thread that may run callbacks.</summary>
     internal void EndPostponed(nint pointer)
     {
-        Destroy(pointer);
+        HurrayStatus ended = Destroy(pointer);
         _kept?.Dispose();
+        if (ended != HurrayStatus.Ok)
+        {
+            Callbacks.Report(NotEnded(ended));
+        }
     }
 
     /// <inheritdoc/>
@@ -85,9 +89,14 @@ internal abstract class HurrayHandle : SafeHandle
 
         if (!t_foreign)
         {
-            bool ended = Destroy(handle) == HurrayStatus.Ok;
+            HurrayStatus ended = Destroy(handle);
             _kept?.Dispose();
-            return ended;
+            if (ended != HurrayStatus.Ok)
+            {
+                Callbacks.Report(NotEnded(ended));
+            }
+
+            return ended == HurrayStatus.Ok;
         }
 
         // What is kept may belong to a user as well: it goes with the handle, on a thread of the user's.
@@ -98,6 +107,11 @@ internal abstract class HurrayHandle : SafeHandle
         }
 
         HurrayStatus status = DestroyOnForeignThread(handle);
+        if (status != HurrayStatus.Ok)
+        {
+            Releases.Postpone(NotEnded(status));
+        }
+
         Releases.NoteDeferred();
         return status == HurrayStatus.Ok;
     }
@@ -122,6 +136,13 @@ internal abstract class HurrayHandle : SafeHandle
             t_foreign = false;
         }
     }
+
+    // Dispose must not throw, and the collector has nobody to throw to: both report.
+    private HurrayException NotEnded(HurrayStatus status) => new(
+        status,
+        status == HurrayStatus.InternalPanic
+            ? $"{GetType().Name}: ended, but a release callback of it threw an exception through the library"
+            : $"{GetType().Name}: cannot be ended: {StatusNames.Of(status)} ({(int)status})");
 
     private protected abstract HurrayStatus Destroy(nint pointer);
 

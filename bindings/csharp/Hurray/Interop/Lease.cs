@@ -28,9 +28,6 @@ internal sealed unsafe class Lease
         _self = GCHandle.Alloc(this);
     }
 
-    /// <summary>A release callback threw: the library cannot be told, so this is where it is heard of.</summary>
-    public static event Action<Exception>? Failed;
-
     /// <summary>The release callback of buffers.</summary>
     public static delegate* unmanaged[Cdecl]<void*, void*, void> BufferRelease => &ReleaseBuffer;
 
@@ -40,11 +37,15 @@ internal sealed unsafe class Lease
     /// <summary>What the callbacks get as their context.</summary>
     public void* Token => (void*)GCHandle.ToIntPtr(_self);
 
-    /// <summary>The library did not take what was offered: it is free again, and nobody is told of a release.</summary>
+    /// <summary>The library did not take what was offered, or has given it back already: it is free again, and nobody is told
+    /// of a release.</summary>
     public void Abandon()
     {
         _released = null;
-        End();
+        if (Volatile.Read(ref _ended) == 0)
+        {
+            End();
+        }
     }
 
     /// <summary>Nobody will be told of the release that is about to come.</summary>
@@ -58,6 +59,11 @@ internal sealed unsafe class Lease
 
     private static void End(void* token)
     {
+        if (Callbacks.Ended)
+        {
+            return;
+        }
+
         // Nothing may pass into native frames.
         try
         {
@@ -65,19 +71,7 @@ internal sealed unsafe class Lease
         }
         catch (Exception e)
         {
-            Report(e);
-        }
-    }
-
-    private static void Report(Exception e)
-    {
-        try
-        {
-            Failed?.Invoke(e);
-        }
-        catch (Exception)
-        {
-            // A listener that throws has nobody left to tell.
+            Callbacks.Report(e);
         }
     }
 

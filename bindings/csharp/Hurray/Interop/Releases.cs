@@ -1,3 +1,4 @@
+using System;
 using System.Collections.Concurrent;
 using System.Threading;
 
@@ -8,6 +9,7 @@ namespace Hurray.Interop;
 internal static unsafe class Releases
 {
     private static readonly ConcurrentQueue<(HurrayHandle Handle, nint Pointer)> Postponed = new();
+    private static readonly ConcurrentQueue<Exception> Failures = new();
     private static readonly object Gate = new();
     private static ReleaseQueueHandle? s_queue;
     private static int s_deferred;
@@ -32,6 +34,9 @@ internal static unsafe class Releases
         NoteDeferred();
     }
 
+    /// <summary>A finalizer met a failure, which listeners hear of on a thread of theirs.</summary>
+    public static void Postpone(Exception failure) => Failures.Enqueue(failure);
+
     /// <summary>Releases what waits, if a finalizer of this binding has left anything: costs nothing otherwise.</summary>
     public static void Poll()
     {
@@ -50,6 +55,11 @@ internal static unsafe class Releases
         {
             left.Handle.EndPostponed(left.Pointer);
             ++ended;
+        }
+
+        while (Failures.TryDequeue(out Exception? failure))
+        {
+            Callbacks.Report(failure);
         }
 
         NativeError error;
