@@ -16,6 +16,8 @@ void forget_attachment(JNIEnv* env, void* context) noexcept { env->DeleteGlobalR
 
 void release_memory(void*, void* context) noexcept { release_owner(context); }
 
+void release_event(void*, void* context) noexcept { release_owner(context); }
+
 void release_owner(void* owner) noexcept {
     const AttachedEnv attached;
     JNIEnv* env = attached.env();

@@ -18,4 +18,7 @@ void release_memory(void* memory, void* context) noexcept;
 /// HurrayOwnerReleaseFn: the same for the owner of a tensor context.
 void release_owner(void* owner) noexcept;
 
+/// HurrayEventReleaseFn: the same for an event.
+void release_event(void* event, void* context) noexcept;
+
 }  // namespace hurray_jni

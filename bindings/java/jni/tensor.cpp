@@ -6,6 +6,17 @@
 
 using namespace hurray_jni;
 
+namespace {
+
+// Our own version, or a later one when the copy of the library that made the context vouches for both.
+bool accepted(const HurrayTensorContext* context, std::uint32_t version) {
+    if (version <= HURRAY_C_ABI_VERSION) return version == HURRAY_C_ABI_VERSION;
+    std::uint8_t supported = 0;
+    return hurray_tensor_context_supports(context, HURRAY_C_ABI_VERSION, &supported, nullptr) == HURRAY_OK && supported == 1;
+}
+
+}  // namespace
+
 extern "C" JNIEXPORT jlong JNICALL Java_dev_hurray_NativeTensor_wrap(JNIEnv* env, jclass, jlong queue, jlong address, jlong size,
                                                                      jobject attachment, jobject scratch_buffer) {
     drain(queue);
@@ -36,7 +47,7 @@ extern "C" JNIEXPORT jlong JNICALL Java_dev_hurray_NativeTensor_importPair(JNIEn
         scratch.fail(asked, "context: is no live tensor context");
         return 0;
     }
-    if (version != HURRAY_C_ABI_VERSION) {
+    if (!accepted(taken_context, version)) {
         scratch.fail(HURRAY_ERR_VERSION_MISMATCH, "");
         std::memcpy(scratch.array(0), &version, sizeof version);
         return 0;

@@ -1,6 +1,7 @@
 #include "bindings/java/jni/vm.hpp"
 
 #include <atomic>
+#include <cstring>
 
 #if defined(_WIN32)
 #define HURRAY_JNI_EXPORT __declspec(dllexport)
@@ -13,8 +14,46 @@ namespace {
 
 // Null before JNI_OnLoad, and again from the moment when the virtual machine is known to end.
 std::atomic<JavaVM*> machine{nullptr};
-jclass releases_class = nullptr;
-jmethodID releases_run = nullptr;
+
+// A static method that native code calls.
+struct Upcall {
+    jclass type = nullptr;
+    jmethodID method = nullptr;
+
+    bool find(JNIEnv* env, const char* type_name, const char* name, const char* signature) noexcept {
+        jclass found = env->FindClass(type_name);
+        if (found == nullptr) return false;
+        method = env->GetStaticMethodID(found, name, signature);
+        if (method == nullptr) return false;
+        type = static_cast<jclass>(env->NewGlobalRef(found));
+        env->DeleteLocalRef(found);
+        return type != nullptr;
+    }
+};
+
+Upcall releases_run;
+Upcall producer_export;
+Upcall diagnostics_report;
+
+// Sets a pending exception of the caller aside for as long as it lives; what is pending then is the callee's and goes.
+class Interlude {
+public:
+    explicit Interlude(JNIEnv* env) noexcept : env_(env), pending_(env->ExceptionOccurred()) {
+        if (pending_ != nullptr) env_->ExceptionClear();
+    }
+    ~Interlude() {
+        if (env_->ExceptionCheck()) env_->ExceptionClear();
+        if (pending_ == nullptr) return;
+        env_->Throw(pending_);
+        env_->DeleteLocalRef(pending_);
+    }
+    Interlude(const Interlude&) = delete;
+    Interlude& operator=(const Interlude&) = delete;
+
+private:
+    JNIEnv* env_;
+    jthrowable pending_;
+};
 
 // At the end of the process the destructors of libraries run on a thread that no virtual machine serves any more, and
 // what other libraries release from then on must not look for one.
@@ -22,14 +61,10 @@ struct EndOfProcess {
     ~EndOfProcess() { machine.store(nullptr); }
 } end_of_process;
 
-bool find_upcall(JNIEnv* env) noexcept {
-    jclass found = env->FindClass("dev/hurray/Releases");
-    if (found == nullptr) return false;
-    releases_run = env->GetStaticMethodID(found, "run", "(Ljava/lang/Object;)V");
-    if (releases_run == nullptr) return false;
-    releases_class = static_cast<jclass>(env->NewGlobalRef(found));
-    env->DeleteLocalRef(found);
-    return releases_class != nullptr;
+bool find_upcalls(JNIEnv* env) noexcept {
+    return releases_run.find(env, "dev/hurray/Releases", "run", "(Ljava/lang/Object;)V") &&
+           producer_export.find(env, "dev/hurray/Producer", "export", "(Ljava/lang/Object;JI[J)[B") &&
+           diagnostics_report.find(env, "dev/hurray/Diagnostics", "report", "(I[B)V");
 }
 
 }  // namespace
@@ -56,15 +91,28 @@ AttachedEnv::~AttachedEnv() {
 }
 
 void run_release(JNIEnv* env, jobject attachment) noexcept {
-    jthrowable pending = env->ExceptionOccurred();
-    if (pending != nullptr) env->ExceptionClear();
-    env->CallStaticVoidMethod(releases_class, releases_run, attachment);
-    // Releases.run catches what a release throws; this is what it could not catch, such as a stack overflow.
+    // Releases.run catches what a release throws; what it could not catch, such as a stack overflow, ends here.
+    const Interlude interlude(env);
+    env->CallStaticVoidMethod(releases_run.type, releases_run.method, attachment);
+}
+
+jbyteArray run_export(JNIEnv* env, jobject attachment, jlong stream, jint device_tag, jlongArray result, bool* failed) noexcept {
+    jobject message =
+        env->CallStaticObjectMethod(producer_export.type, producer_export.method, attachment, stream, device_tag, result);
+    *failed = env->ExceptionCheck();
+    if (*failed) env->ExceptionClear();
+    return static_cast<jbyteArray>(message);
+}
+
+void run_report(JNIEnv* env, jint code, const char* message) noexcept {
+    const Interlude interlude(env);
+    const auto length = static_cast<jsize>(std::strlen(message));
+    jbyteArray text = env->NewByteArray(length);
+    if (text == nullptr) return;
+    env->SetByteArrayRegion(text, 0, length, reinterpret_cast<const jbyte*>(message));
+    env->CallStaticVoidMethod(diagnostics_report.type, diagnostics_report.method, code, text);
     if (env->ExceptionCheck()) env->ExceptionClear();
-    if (pending != nullptr) {
-        env->Throw(pending);
-        env->DeleteLocalRef(pending);
-    }
+    env->DeleteLocalRef(text);
 }
 
 void throw_out_of_memory(JNIEnv* env, const char* what) noexcept {
@@ -80,7 +128,7 @@ void throw_out_of_memory(JNIEnv* env, const char* what) noexcept {
 extern "C" HURRAY_JNI_EXPORT jint JNICALL JNI_OnLoad(JavaVM* vm, void*) {
     void* env = nullptr;
     if (vm->GetEnv(&env, JNI_VERSION_10) != JNI_OK) return JNI_ERR;
-    if (!hurray_jni::find_upcall(static_cast<JNIEnv*>(env))) return JNI_ERR;
+    if (!hurray_jni::find_upcalls(static_cast<JNIEnv*>(env))) return JNI_ERR;
     hurray_jni::machine.store(vm);
     return JNI_VERSION_10;
 }

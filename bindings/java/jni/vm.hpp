@@ -24,6 +24,13 @@ private:
 /// Runs dev.hurray.Releases.run(attachment). A pending exception of the caller is kept; one of the callee cannot be.
 void run_release(JNIEnv* env, jobject attachment) noexcept;
 
+/// Runs dev.hurray.Producer.export: see there. Returns null when no failure was said, which is a failure all the same
+/// when `failed` is set: a Throwable that Java could not catch, or no memory for the call.
+jbyteArray run_export(JNIEnv* env, jobject attachment, jlong stream, jint device_tag, jlongArray result, bool* failed) noexcept;
+
+/// Runs dev.hurray.Diagnostics.report(code, message) under the same rules as run_release.
+void run_report(JNIEnv* env, jint code, const char* message) noexcept;
+
 /// Throws OutOfMemoryError, for native allocations.
 void throw_out_of_memory(JNIEnv* env, const char* what) noexcept;
 

@@ -19,13 +19,18 @@ Function symbol(void* library, const char* name) {
     return function;
 }
 
-// The functions of the copy that the binding has loaded already, and of no other.
+// The copy of the library that the binding has loaded already, and no other.
+void* loaded(JNIEnv* env, jstring path) {
+    const char* name = env->GetStringUTFChars(path, nullptr);
+    if (name == nullptr) return nullptr;
+    void* library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+    env->ReleaseStringUTFChars(path, name);
+    return library;
+}
+
 struct Destroyers {
     explicit Destroyers(JNIEnv* env, jstring path) {
-        const char* name = env->GetStringUTFChars(path, nullptr);
-        if (name == nullptr) return;
-        void* library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
-        env->ReleaseStringUTFChars(path, name);
+        void* library = loaded(env, path);
         if (library == nullptr) return;
         list = symbol<decltype(list)>(library, "hurray_buffer_list_destroy");
         context = symbol<decltype(context)>(library, "hurray_tensor_context_destroy");
@@ -67,4 +72,24 @@ extern "C" JNIEXPORT jint JNICALL Java_dev_hurray_NativeThreads_destroyPairInFor
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child) return -1;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+extern "C" JNIEXPORT jint JNICALL Java_dev_hurray_NativeThreads_request(JNIEnv* env, jclass, jstring path, jlong producer,
+                                                                        jboolean release) {
+    void* library = loaded(env, path);
+    if (library == nullptr) return HURRAY_ERR_NOT_FOUND;
+    const auto request = symbol<decltype(&hurray_producer_request)>(library, "hurray_producer_request");
+    const auto release_producer = symbol<decltype(&hurray_producer_release)>(library, "hurray_producer_release");
+    const auto destroy = symbol<decltype(&hurray_tensor_destroy)>(library, "hurray_tensor_destroy");
+    if (request == nullptr || release_producer == nullptr || destroy == nullptr) return HURRAY_ERR_NOT_FOUND;
+    HurrayStatus status = HURRAY_OK;
+    std::thread([&] {
+        auto* asked = reinterpret_cast<HurrayProducer*>(producer);
+        HurrayTensor* tensor = nullptr;
+        HurrayError error{};
+        status = request(asked, nullptr, 0, &tensor, &error);
+        if (status == HURRAY_OK) status = destroy(&tensor);
+        if (release && status == HURRAY_OK) status = release_producer(asked, &error);
+    }).join();
+    return status;
 }

@@ -60,7 +60,7 @@ public record BufferHandle(long byteSize, long alignment, int deviceTag, int syn
         wire.put(at + 12, (byte) deviceTag).put(at + 13, (byte) syncModeTag).put(at + 14, (byte) memoryClassTag).put(at + 15, (byte) 0);
     }
 
-    private static void range(String field, long value, long most) {
+    static void range(String field, long value, long most) {
         if (value < 0 || value > most) {
             throw Errors.argument(field + ": expected 0 to " + most + ", got " + value);
         }

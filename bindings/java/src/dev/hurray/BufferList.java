@@ -85,15 +85,49 @@ public final class BufferList extends NativeResource {
         }
     }
 
-    /** A share of a buffer of the list. */
+    /** A share of a buffer of the list; an event or stream stays with the list: see {@link #event} and {@link #stream}. */
     public TensorBuffer share(long index) {
         long list = acquire();
         try {
-            long[] borrowed = new long[1];
-            Errors.check(Raw.hurray_buffer_list_get(list, index, borrowed));
-            return TensorBuffer.shareOf(borrowed[0]);
+            return TensorBuffer.shareOf(borrowed(list, index));
         } finally {
             release();
         }
+    }
+
+    /** The event of a buffer of the list: see {@link TensorBuffer#event()}. */
+    public DeviceEvent event(long index) {
+        long list = acquire();
+        try {
+            return BufferSync.event(borrowed(list, index));
+        } finally {
+            release();
+        }
+    }
+
+    /** Gives the event of a buffer of the list back: see {@link TensorBuffer#releaseEvent()}. */
+    public void releaseEvent(long index) {
+        long list = acquire();
+        try {
+            BufferSync.releaseEvent(borrowed(list, index));
+        } finally {
+            release();
+        }
+    }
+
+    /** The stream on which a buffer of the list may be used at once: see {@link TensorBuffer#stream()}. */
+    public DeviceStream stream(long index) {
+        long list = acquire();
+        try {
+            return BufferSync.stream(borrowed(list, index));
+        } finally {
+            release();
+        }
+    }
+
+    private static long borrowed(long list, long index) {
+        long[] borrowed = new long[1];
+        Errors.check(Raw.hurray_buffer_list_get(list, index, borrowed));
+        return borrowed[0];
     }
 }

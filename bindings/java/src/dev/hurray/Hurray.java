@@ -69,6 +69,16 @@ public final class Hurray {
     }
 
     /**
+     * Has a handler hear of every such message at once, for all languages of the process. It runs on the thread on which it happened, which may
+     * be the garbage collector's, in the middle of a call: it should only take note. What it throws is logged.
+     *
+     * @param handler replaces the one before; null removes it. When the call returns, the one before is not running
+     */
+    public static void onDiagnostic(java.util.function.Consumer<HurrayException> handler) {
+        Diagnostics.handle(handler);
+    }
+
+    /**
      * Runs the releases of memory that the garbage collector made due, on this thread. Creating and closing do this, too: a program needs it
      * only when it waits for such a release.
      *

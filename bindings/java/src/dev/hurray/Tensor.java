@@ -196,7 +196,7 @@ public final class Tensor extends NativeResource {
         }
     }
 
-    /** Makes a tensor of a descriptor and shares of its buffers, which stay the caller's. */
+    /** Makes a tensor of a descriptor and shares of its buffers, which stay the caller's. Shares carry no event or stream. */
     public static Tensor of(Descriptor descriptor, TensorBuffer... buffers) {
         try (BufferList list = BufferList.create()) {
             for (TensorBuffer buffer : buffers) {
@@ -218,7 +218,8 @@ public final class Tensor extends NativeResource {
      *
      * @param list closed when the call succeeded; stays the caller's otherwise
      * @param context the same
-     * @throws VersionMismatchException the context is of another version of the C ABI
+     * @throws VersionMismatchException the context is of another version of the C ABI, for which the copy of the library that made it does not
+     *     vouch
      * @throws HurrayException the descriptor is malformed, or the buffers are not those that it asks for
      */
     public static Tensor importFrom(BufferList list, TensorContext context) {
@@ -251,7 +252,11 @@ public final class Tensor extends NativeResource {
         return new Tensor(handle);
     }
 
-    /** Exports the tensor as the pair that travels between runtimes. The pair shares the memory; the tensor stays as it is. */
+    /**
+     * Exports the tensor as the pair that travels between runtimes. The pair shares the memory; the tensor stays as it is.
+     *
+     * @throws HurrayException SYNC_MODE_MISMATCH: a buffer has an event or a stream, which shares do not carry: see {@link Handoff}
+     */
     public TensorExport export() {
         long handle = acquire();
         try (Scratch scratch = Scratch.take()) {
@@ -300,15 +305,51 @@ public final class Tensor extends NativeResource {
         return descriptor().buffers().size();
     }
 
-    /** A share of one of the tensor's buffers. */
+    /** A share of one of the tensor's buffers; an event or stream stays with the tensor: see {@link #event} and {@link #stream}. */
     public TensorBuffer buffer(int index) {
         long handle = acquire();
-        try (Scratch scratch = Scratch.take()) {
-            long[] borrowed = new long[1];
-            scratch.check(Raw.hurray_tensor_buffer(handle, index, borrowed, scratch.error));
-            return TensorBuffer.shareOf(borrowed[0]);
+        try {
+            return TensorBuffer.shareOf(borrowed(handle, index));
         } finally {
             release();
+        }
+    }
+
+    /** The event of one of the tensor's buffers: see {@link TensorBuffer#event()}. */
+    public DeviceEvent event(int index) {
+        long handle = acquire();
+        try {
+            return BufferSync.event(borrowed(handle, index));
+        } finally {
+            release();
+        }
+    }
+
+    /** Gives the event of one of the tensor's buffers back: see {@link TensorBuffer#releaseEvent()}. */
+    public void releaseEvent(int index) {
+        long handle = acquire();
+        try {
+            BufferSync.releaseEvent(borrowed(handle, index));
+        } finally {
+            release();
+        }
+    }
+
+    /** The stream on which one of the tensor's buffers may be used at once: see {@link TensorBuffer#stream()}. */
+    public DeviceStream stream(int index) {
+        long handle = acquire();
+        try {
+            return BufferSync.stream(borrowed(handle, index));
+        } finally {
+            release();
+        }
+    }
+
+    private static long borrowed(long tensor, int index) {
+        try (Scratch scratch = Scratch.take()) {
+            long[] borrowed = new long[1];
+            scratch.check(Raw.hurray_tensor_buffer(tensor, index, borrowed, scratch.error));
+            return borrowed[0];
         }
     }
 

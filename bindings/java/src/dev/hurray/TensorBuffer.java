@@ -129,6 +129,50 @@ public final class TensorBuffer extends NativeResource {
     }
 
     /**
+     * The event of a buffer of {@link SyncMode#EVENT}: every stream that will touch the memory waits for it first.
+     *
+     * @return the driver's event, which is valid until {@link #releaseEvent()}
+     * @throws HurrayException SYNC_MODE_MISMATCH: there is none, as on a share or slice; INVALID_HANDLE: it was released already
+     */
+    public DeviceEvent event() {
+        long handle = acquire();
+        try {
+            return BufferSync.event(handle);
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Gives the event back to its producer, on this thread, once all waits are issued. A buffer that is closed or collected without this
+     * does it by itself.
+     *
+     * @throws HurrayException INVALID_HANDLE: it was released already; SYNC_MODE_MISMATCH: there is none
+     */
+    public void releaseEvent() {
+        long handle = acquire();
+        try {
+            BufferSync.releaseEvent(handle);
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * The stream on which a buffer of {@link SyncMode#CONSUMER_STREAM} may be used at once; another one waits for it first.
+     *
+     * @throws HurrayException SYNC_MODE_MISMATCH: there is none
+     */
+    public DeviceStream stream() {
+        long handle = acquire();
+        try {
+            return BufferSync.stream(handle);
+        } finally {
+            release();
+        }
+    }
+
+    /**
      * Consents to the release of the memory on whatever thread ends its last user, the garbage collector's included: {@code onRelease}
      * must then be fit to run there. Without it a release that the collector causes waits for a thread of the program.
      *

@@ -90,16 +90,26 @@ public final class TensorContext extends NativeResource {
         return version[0];
     }
 
+    /** Our own version, or a later one when the copy of the library that made the context vouches for both. */
+    private static boolean accepted(long handle, int version) {
+        if (Integer.compareUnsigned(version, Abi.C_ABI_VERSION) <= 0) {
+            return version == Abi.C_ABI_VERSION;
+        }
+        int[] supported = new int[1];
+        return Raw.hurray_tensor_context_supports(handle, Abi.C_ABI_VERSION, supported, null) == StatusCode.OK.value() && supported[0] == 1;
+    }
+
     /**
      * The encoded descriptor, copied.
      *
-     * @throws VersionMismatchException the context is of another version, so that nothing else of it may be read
+     * @throws VersionMismatchException the context is of another version, for which the copy of the library that made it does not vouch: nothing
+     *     else of it may be read
      */
     public byte[] descriptor() {
         long handle = acquire();
         try {
             int version = versionOf(handle);
-            if (version != Abi.C_ABI_VERSION) {
+            if (!accepted(handle, version)) {
                 throw mismatch(version);
             }
             long[] address = new long[1];

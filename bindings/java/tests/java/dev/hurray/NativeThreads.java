@@ -17,4 +17,12 @@ final class NativeThreads {
      * @return the fork's exit code: 0 when both were ended without an error; -1 when it did not end in time or was killed
      */
     static native int destroyPairInFork(String library, long list, long context);
+
+    /**
+     * Asks a HurrayProducer for a tensor on a new native thread, without a stream, and ends the tensor there.
+     *
+     * @param release whether the thread releases the producer afterwards
+     * @return the status of the request
+     */
+    static native int request(String library, long producer, boolean release);
 }

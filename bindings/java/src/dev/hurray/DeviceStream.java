@@ -1,0 +1,23 @@
+package dev.hurray;
+
+/**
+ * A stream of a device, as its driver knows it: the one on which a consumer will use what it asks for.
+ *
+ * @param address the driver's pointer, such as a {@code CUstream}
+ * @param deviceTag number of a {@link Device}, or a private one
+ */
+public record DeviceStream(long address, int deviceTag) {
+    /**
+     * Checks that the tag fits its field; whether it is that of the buffer is checked at the handoff.
+     *
+     * @throws HurrayException INVALID_ARGUMENT: no tag from 0 to 255
+     */
+    public DeviceStream {
+        BufferHandle.range("deviceTag", deviceTag, 0xFF);
+    }
+
+    /** The device, {@link Device#UNKNOWN} for a private one. */
+    public Device device() {
+        return Device.of(deviceTag);
+    }
+}
