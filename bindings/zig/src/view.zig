@@ -194,7 +194,8 @@ pub const View = struct {
         );
     }
 
-    fn requireWritable(self: *const View, diagnostics: ?*Diagnostics) Error!void {
+    /// error.HurrayReadOnly when the memory must not be written.
+    pub fn requireWritable(self: *const View, diagnostics: ?*Diagnostics) Error!void {
         if (self.isReadOnly()) return diagnostics_.fail(diagnostics, .invalid_argument, error.HurrayReadOnly, "tensor: its memory must not be written", .{});
     }
 

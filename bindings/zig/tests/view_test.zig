@@ -10,6 +10,7 @@ const expectEqual = std.testing.expectEqual;
 const Tensor = hurray.Tensor;
 
 test "another type than the tensor's is refused" {
+    @setEvalBranchQuota(10_000);
     var diagnostics: hurray.Diagnostics = .{};
     inline for (support.element_types) |Held| {
         var tensor = try Tensor.allocate(hurray.elementTypeOf(Held), &.{3}, 0, null);
