@@ -136,13 +136,13 @@ pub const Table = struct {
     /// Borrows the event that tells when the buffer's bytes are there. The consumer waits for it on every
     /// stream that will access the buffer, before it enqueues such work, and then calls
     /// hurray_buffer_event_release.
-    buffer_event: *const fn (buffer: *const c.HurrayBuffer, out_sync_handle: *?[*]void, out_device_tag: *u8, @"error": ?*c.HurrayError) callconv(.c) i32,
+    buffer_event: *const fn (buffer: *const c.HurrayBuffer, out_sync_handle: *?*anyopaque, out_device_tag: *u8, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Releases the event of a buffer, on this thread, once all waits are issued. An event that nobody
     /// released is released when its buffer ends. The buffer may be a borrowed one, of a list or tensor.
     buffer_event_release: *const fn (buffer: *c.HurrayBuffer, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Tells the consumer's stream on which the bytes of a CONSUMER_STREAM buffer are there. On any other
     /// stream the consumer first makes that stream wait for this one.
-    buffer_stream: *const fn (buffer: *const c.HurrayBuffer, out_consumer_stream: *?[*]void, out_device_tag: *u8, @"error": ?*c.HurrayError) callconv(.c) i32,
+    buffer_stream: *const fn (buffer: *const c.HurrayBuffer, out_consumer_stream: *?*anyopaque, out_device_tag: *u8, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Decodes and fully validates a descriptor. Bytes behind its descriptor_length are not looked at.
     descriptor_decode: *const fn (bytes: ?[*]const u8, length: u64, out: *?*c.HurrayDescriptor, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Tells the length of the descriptor that starts at `bytes`, from its first 20 bytes; for readers of

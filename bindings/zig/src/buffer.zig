@@ -3,6 +3,7 @@
 const std = @import("std");
 const abi = @import("hurray_abi");
 const diagnostics_ = @import("diagnostics.zig");
+const handoff_ = @import("handoff.zig");
 const lent_memory = @import("lent_memory.zig");
 const library = @import("library.zig");
 const Handle = @import("handle.zig").Handle;
@@ -95,6 +96,8 @@ pub const Buffer = struct {
     ) Error!Lent {
         const Slice = lent_memory.SliceInfo(@TypeOf(items));
         try library.ensure(diagnostics);
+        // What collectors of other runtimes left is released where new memory is lent.
+        if (release != null) _ = try library.drainReleases(diagnostics);
         const data, const byte_size = lent_memory.bytesOf(items);
         var out: ?*abi.c.HurrayBuffer = null;
         var byte_offset: u64 = 0;
@@ -123,6 +126,43 @@ pub const Buffer = struct {
         var out: ?*abi.c.HurrayBuffer = null;
         const status = library.table.buffer_from_ptr(data, byte_size, alignment, @intFromEnum(device), release, context, &out);
         try diagnostics_.checkSilent(status, diagnostics, "the memory cannot be wrapped as it was declared");
+        return .{ .handle = .init(out.?) };
+    }
+
+    /// Hands memory over together with what tells when its bytes are there. The entry's sync mode says what that is:
+    /// nothing, an event, or the consumer's stream. Both are compared before a buffer is made. On failure nothing has moved
+    /// and no callback runs. (ABI: Buffer Handoff Synchronisation)
+    ///
+    /// Who calls it has done what the mode asks for: `producer_synced`: waited on the host for all writes; `event`: recorded
+    /// the event after all writes; `consumer_stream`: made the consumer's stream wait for all writes.
+    ///
+    /// Errors: HurrayInvalidSyncMode: no such mode, or another than `producer_synced` for memory of the host;
+    /// HurraySyncModeMismatch: the payload is not that of the mode, or of another device than the memory; HurrayInvalidType: no
+    /// such device or memory class; HurrayInvalidLayout: alignment; HurrayMisaligned; HurrayNullPointer.
+    pub fn handoff(
+        facts: BufferEntry,
+        memory: handoff_.DeviceMemory,
+        payload: handoff_.SyncPayload,
+        diagnostics: ?*Diagnostics,
+    ) Error!Buffer {
+        try library.ensure(diagnostics);
+        // What collectors of other runtimes left is released where new memory is lent.
+        if (memory.release != null) _ = try library.drainReleases(diagnostics);
+        const handle_bytes: abi.c.HurrayBufferHandleBytes = .{ .bytes = facts.toBytes() };
+        const raw: handoff_.RawPayload = .init(payload);
+        var out: ?*abi.c.HurrayBuffer = null;
+        try diagnostics_.check(library.table.buffer_handoff(
+            &handle_bytes,
+            memory.data,
+            memory.release,
+            memory.context,
+            raw.eventPointer(),
+            raw.streamPointer(),
+            &out,
+            diagnostics_.reportOf(diagnostics),
+        ));
+        // A fresh buffer that is not shared takes the queue.
+        if (memory.release != null) std.debug.assert(library.table.buffer_set_release_queue(out.?, library.releaseQueue(), null) == 0);
         return .{ .handle = .init(out.?) };
     }
 
@@ -159,6 +199,27 @@ pub const Buffer = struct {
     /// What a descriptor's buffer table says about it.
     pub fn entry(self: *const Buffer, diagnostics: ?*Diagnostics) Error!BufferEntry {
         return entryOf(try self.handle.get(diagnostics), diagnostics);
+    }
+
+    /// The event of a buffer of sync mode `event`: every stream that is to touch the bytes waits for it first, and then
+    /// `releaseEvent` gives it back. It lives until that or the buffer's end.
+    ///
+    /// Errors: HurraySyncModeMismatch: of another mode, or a share or slice, which carry no event; HurrayInvalidHandle: it was
+    /// released.
+    pub fn event(self: *const Buffer, diagnostics: ?*Diagnostics) Error!handoff_.Event {
+        return eventOf(try self.handle.get(diagnostics), diagnostics);
+    }
+
+    /// Gives the event back, once all waits for it have been issued: its release runs, exactly once. A buffer that ends before
+    /// does it itself. Errors as `event`.
+    pub fn releaseEvent(self: *Buffer, diagnostics: ?*Diagnostics) Error!void {
+        return releaseEventOf(try self.handle.get(diagnostics), diagnostics);
+    }
+
+    /// The consumer's stream that a buffer of sync mode `consumer_stream` is ordered on: any other stream waits for it before
+    /// it touches the bytes. Errors: HurraySyncModeMismatch: of another mode, or a share or slice.
+    pub fn stream(self: *const Buffer, diagnostics: ?*Diagnostics) Error!handoff_.Stream {
+        return streamOf(try self.handle.get(diagnostics), diagnostics);
     }
 
     /// The bytes of host memory, without the prefix; alive as long as this handle.
@@ -199,6 +260,14 @@ pub const Buffer = struct {
     /// Ends the handle; the last share releases the memory on this thread. A second end is a no-op.
     pub fn deinit(self: *Buffer) void {
         self.handle.deinit();
+    }
+
+    /// As `deinit`, and says what went wrong; the object is empty afterwards all the same.
+    ///
+    /// Errors: HurrayClosed: it was empty before; HurrayInvalidHandle: the handle is borrowed or, where handles are checked,
+    /// was destroyed before; HurrayInternalPanic: a release callback threw an exception, after which everything has ended.
+    pub fn end(self: *Buffer, diagnostics: ?*Diagnostics) Error!void {
+        return self.handle.end(diagnostics);
     }
 
     /// Ends the handle on a thread that must not run release callbacks: they wait on a queue.
@@ -244,6 +313,24 @@ pub fn entryOf(handle: *const abi.c.HurrayBuffer, diagnostics: ?*Diagnostics) Er
     var raw: abi.c.HurrayBufferHandleBytes = .{};
     try diagnostics_.check(library.table.buffer_handle_bytes(handle, &raw, diagnostics_.reportOf(diagnostics)));
     return .fromBytes(&raw.bytes);
+}
+
+pub fn eventOf(handle: *const abi.c.HurrayBuffer, diagnostics: ?*Diagnostics) Error!handoff_.Event {
+    var sync_handle: ?*anyopaque = null;
+    var device: u8 = 0;
+    try diagnostics_.check(library.table.buffer_event(handle, &sync_handle, &device, diagnostics_.reportOf(diagnostics)));
+    return .{ .handle = sync_handle.?, .device = @enumFromInt(device) };
+}
+
+pub fn releaseEventOf(handle: *abi.c.HurrayBuffer, diagnostics: ?*Diagnostics) Error!void {
+    try diagnostics_.check(library.table.buffer_event_release(handle, diagnostics_.reportOf(diagnostics)));
+}
+
+pub fn streamOf(handle: *const abi.c.HurrayBuffer, diagnostics: ?*Diagnostics) Error!handoff_.Stream {
+    var consumer_stream: ?*anyopaque = null;
+    var device: u8 = 0;
+    try diagnostics_.check(library.table.buffer_stream(handle, &consumer_stream, &device, diagnostics_.reportOf(diagnostics)));
+    return .{ .handle = consumer_stream, .device = @enumFromInt(device) };
 }
 
 pub fn nullHandle(diagnostics: ?*Diagnostics) Error {

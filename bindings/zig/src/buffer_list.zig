@@ -6,8 +6,10 @@ const diagnostics_ = @import("diagnostics.zig");
 const library = @import("library.zig");
 const Handle = @import("handle.zig").Handle;
 const buffer_ = @import("buffer.zig");
+const handoff = @import("handoff.zig");
 
 const Buffer = buffer_.Buffer;
+const BufferEntry = @import("buffer_entry.zig").BufferEntry;
 const Diagnostics = diagnostics_.Diagnostics;
 const Error = diagnostics_.Error;
 
@@ -65,7 +67,27 @@ pub const BufferList = struct {
         return buffer_.infoOf(try self.get(index, diagnostics), diagnostics);
     }
 
-    fn get(self: *const BufferList, index: u64, diagnostics: ?*Diagnostics) Error!*const abi.c.HurrayBuffer {
+    /// What a descriptor's buffer table says about one of the buffers. Errors: HurrayIndexOutOfBounds.
+    pub fn entry(self: *const BufferList, index: u64, diagnostics: ?*Diagnostics) Error!BufferEntry {
+        return buffer_.entryOf(try self.get(index, diagnostics), diagnostics);
+    }
+
+    /// The event of one of the buffers, as `Buffer.event`. Errors also: HurrayIndexOutOfBounds.
+    pub fn event(self: *const BufferList, index: u64, diagnostics: ?*Diagnostics) Error!handoff.Event {
+        return buffer_.eventOf(try self.get(index, diagnostics), diagnostics);
+    }
+
+    /// Gives the event of one of the buffers back, as `Buffer.releaseEvent`. Errors also: HurrayIndexOutOfBounds.
+    pub fn releaseEvent(self: *BufferList, index: u64, diagnostics: ?*Diagnostics) Error!void {
+        return buffer_.releaseEventOf(try self.get(index, diagnostics), diagnostics);
+    }
+
+    /// The stream that one of the buffers is ordered on, as `Buffer.stream`. Errors also: HurrayIndexOutOfBounds.
+    pub fn stream(self: *const BufferList, index: u64, diagnostics: ?*Diagnostics) Error!handoff.Stream {
+        return buffer_.streamOf(try self.get(index, diagnostics), diagnostics);
+    }
+
+    fn get(self: *const BufferList, index: u64, diagnostics: ?*Diagnostics) Error!*abi.c.HurrayBuffer {
         var borrowed: ?*abi.c.HurrayBuffer = null;
         const list = try self.handle.get(diagnostics);
         try diagnostics_.checkSilent(
@@ -79,6 +101,14 @@ pub const BufferList = struct {
     /// Ends the list and every buffer in it. A second end is a no-op.
     pub fn deinit(self: *BufferList) void {
         self.handle.deinit();
+    }
+
+    /// As `deinit`, and says what went wrong; the object is empty afterwards all the same.
+    ///
+    /// Errors: HurrayClosed: it was empty before; HurrayInvalidHandle: the handle is borrowed or, where handles are checked,
+    /// was destroyed before; HurrayInternalPanic: a release callback threw an exception, after which everything has ended.
+    pub fn end(self: *BufferList, diagnostics: ?*Diagnostics) Error!void {
+        return self.handle.end(diagnostics);
     }
 
     /// Ends the list on a thread that must not run release callbacks: they wait on a queue.

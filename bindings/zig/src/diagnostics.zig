@@ -120,7 +120,30 @@ pub fn failVersions(
     return error.HurrayVersionMismatch;
 }
 
-fn describe(diagnostics: ?*Diagnostics, status: i32, comptime text: []const u8, arguments: anytype) void {
+/// The status that stands for an error, where it goes back through the C ABI. One that this package does not know is
+/// INTERNAL_PANIC, as an exception would be.
+pub fn statusOf(err: anyerror, diagnostics: *const Diagnostics) i32 {
+    const own: Status = switch (err) {
+        error.HurrayClosed => .invalid_handle,
+        error.HurrayLibraryNotFound => .not_found,
+        error.HurrayReadOnly => .invalid_argument,
+        error.HurrayNotContiguous => .unsupported,
+        error.OutOfMemory => .out_of_memory,
+        // The report has the code that the error set has no name for.
+        error.HurrayUnknownStatus => return if (diagnostics.report.code < 0) diagnostics.report.code else @intFromEnum(Status.internal_panic),
+        else => {
+            inline for (@typeInfo(abi.errors.StatusError).error_set.?) |known| {
+                const named = @field(abi.errors.StatusError, known.name);
+                if (err == named) return abi.errors.statusOf(named).?;
+            }
+            return @intFromEnum(Status.internal_panic);
+        },
+    };
+    return @intFromEnum(own);
+}
+
+/// Fills the report, if there is one.
+pub fn describe(diagnostics: ?*Diagnostics, status: i32, comptime text: []const u8, arguments: anytype) void {
     const d = diagnostics orelse return;
     d.* = .{};
     d.report.code = status;

@@ -23,6 +23,13 @@ fn acquire() void {
     while (!lock.tryLock()) std.Thread.yield() catch {};
 }
 
+/// For the child of a fork. A list that another thread was changing is left where it is.
+pub fn beginChild() void {
+    if (lock.tryLock()) return lock.unlock();
+    free_cells = null;
+    lock = .unlocked;
+}
+
 /// Remembers that something was alive. Copies of a guard share its fate.
 pub const Guard = if (enabled) CheckedGuard else UncheckedGuard;
 

@@ -37,32 +37,39 @@ pub fn Handle(comptime H: type, comptime destroy: []const u8, comptime what: []c
 
         /// Ends the handle. A second end is a no-op.
         pub fn deinit(self: *Self) void {
-            const pointer = self.take() orelse return;
-            const end = @field(library.table, destroy);
-            var variable: ?*H = pointer;
-            const status = switch (@typeInfo(@typeInfo(@TypeOf(end)).pointer.child).@"fn".params[0].type.?) {
-                *H => end(pointer),
-                else => end(&variable),
-            };
-            finish(status);
+            finish(destroyNow(self.take() orelse return));
+        }
+
+        /// As `deinit`, and says what went wrong; the object is empty afterwards all the same.
+        pub fn end(self: *Self, diagnostics: ?*Diagnostics) Error!void {
+            const pointer = self.take() orelse return closed(diagnostics);
+            return diagnostics_.checkSilent(destroyNow(pointer), diagnostics, "the end of the " ++ what ++
+                ": it is borrowed or was destroyed before, or a release callback threw an exception");
         }
 
         /// Ends the handle, on a thread that must not run release callbacks.
         pub fn deinitDeferred(self: *Self) void {
             const pointer = self.take() orelse return;
-            const end = @field(library.table, destroy ++ "_deferred");
+            const call = @field(library.table, destroy ++ "_deferred");
             var variable: ?*H = pointer;
-            const status = switch (@typeInfo(@typeInfo(@TypeOf(end)).pointer.child).@"fn".params[0].type.?) {
-                *H => end(pointer, null),
-                else => end(&variable, null),
-            };
-            finish(status);
+            finish(if (comptime takesHandle(@TypeOf(call))) call(pointer, null) else call(&variable, null));
         }
 
-        /// There is nobody to tell of a failure. In a fork's child the library only lets go; what must not happen is that it
-        /// does not know the handle.
+        fn destroyNow(pointer: *H) i32 {
+            const call = @field(library.table, destroy);
+            var variable: ?*H = pointer;
+            return if (comptime takesHandle(@TypeOf(call))) call(pointer) else call(&variable);
+        }
+
+        /// Whether a function takes the handle, and not the address of a variable that holds it.
+        fn takesHandle(comptime Function: type) bool {
+            return @typeInfo(@typeInfo(Function).pointer.child).@"fn".params[0].type.? == *H;
+        }
+
+        /// There is nobody to tell of a failure. In a fork's child the library only lets go. What must not happen, and what
+        /// builds with safety checks stop at, is that it does not know the handle.
         fn finish(status: i32) void {
-            std.debug.assert(status != @intFromEnum(diagnostics_.Status.invalid_handle));
+            if (std.debug.runtime_safety) std.debug.assert(status != @intFromEnum(diagnostics_.Status.invalid_handle));
         }
 
         fn closed(diagnostics: ?*Diagnostics) Error {

@@ -52,6 +52,10 @@ pub const readDiagnostic = library.readDiagnostic;
 pub const runtimeInfo = library.runtimeInfo;
 pub const setHandleChecks = library.setHandleChecks;
 
+const log = @import("log.zig");
+pub const clearLog = log.clearLog;
+pub const setLog = log.setLog;
+
 const element = @import("element.zig");
 pub const BFloat16 = element.BFloat16;
 pub const Complex128 = element.Complex128;
@@ -72,6 +76,15 @@ pub const buffer_alignment = buffer.buffer_alignment;
 pub const BufferEntry = @import("buffer_entry.zig").BufferEntry;
 pub const BufferList = @import("buffer_list.zig").BufferList;
 pub const ReleaseQueue = @import("release_queue.zig").ReleaseQueue;
+
+const handoff = @import("handoff.zig");
+pub const DeviceMemory = handoff.DeviceMemory;
+pub const Event = handoff.Event;
+pub const EventPayload = handoff.EventPayload;
+pub const Stream = handoff.Stream;
+pub const SyncPayload = handoff.SyncPayload;
+pub const Producer = @import("producer.zig").Producer;
+pub const EventReleaseFn = abi.callbacks.EventReleaseFn;
 
 const descriptor = @import("descriptor.zig");
 pub const Descriptor = descriptor.Descriptor;

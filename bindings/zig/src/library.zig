@@ -8,6 +8,7 @@ const builtin = @import("builtin");
 const std = @import("std");
 const abi = @import("hurray_abi");
 const diagnostics_ = @import("diagnostics.zig");
+const guard = @import("guard.zig");
 
 const Diagnostics = diagnostics_.Diagnostics;
 const Error = diagnostics_.Error;
@@ -39,7 +40,10 @@ pub var table: abi.Table = undefined;
 /// runtime dropped the last share. Lives as long as the process.
 var queue: ?*abi.c.HurrayReleaseQueue = null;
 
+/// Whether the library is open, `table` complete, and `queue` there.
 var loaded: std.atomic.Value(bool) = .init(false);
+/// Whether the library is open and `table` complete; guarded by `loading`.
+var opened = false;
 var loading: std.atomic.Mutex = .unlocked;
 
 /// Makes sure that the library is there; every constructor begins with it. A failure is not remembered.
@@ -56,10 +60,29 @@ pub inline fn ensure(diagnostics: ?*Diagnostics) Error!void {
 pub fn load(path: ?[:0]const u8, diagnostics: ?*Diagnostics) Error!void {
     while (!loading.tryLock()) std.Thread.yield() catch {};
     defer loading.unlock();
-    if (loaded.load(.acquire)) {
-        if (path == null) return;
-        return diagnostics_.fail(diagnostics, .invalid_argument, error.HurrayInvalidArgument, "path: a library is loaded already", .{});
+    if (opened) {
+        if (path != null) return diagnostics_.fail(diagnostics, .invalid_argument, error.HurrayInvalidArgument, "path: a library is loaded already", .{});
+        if (loaded.load(.acquire)) return;
+    } else {
+        try open(path, diagnostics);
+        // Without memory for it a fork's child would only not get a queue of its own.
+        _ = std.c.pthread_atfork(null, null, beginChild);
+        opened = true;
     }
+    queue = null;
+    try diagnostics_.check(table.release_queue_new(&queue, diagnostics_.reportOf(diagnostics)));
+    loaded.store(true, .release);
+}
+
+/// The child of a fork has one thread, and of what it inherited it may only end the handles: locks that other threads held
+/// are made anew, and the next use makes a queue for what the child lends itself.
+fn beginChild() callconv(.c) void {
+    loading = .unlocked;
+    loaded.store(false, .monotonic);
+    guard.beginChild();
+}
+
+fn open(path: ?[:0]const u8, diagnostics: ?*Diagnostics) Error!void {
     const name: [:0]const u8 = path orelse named: {
         const variable = std.c.getenv(path_variable) orelse break :named default_name;
         const text = std.mem.span(variable);
@@ -76,8 +99,6 @@ pub fn load(path: ?[:0]const u8, diagnostics: ?*Diagnostics) Error!void {
     if (table.resolve(file)) |missing| {
         return diagnostics_.fail(diagnostics, .version_mismatch, error.HurrayVersionMismatch, "the library has no {s}: {s}", .{ missing, name });
     }
-    try diagnostics_.check(table.release_queue_new(&queue, diagnostics_.reportOf(diagnostics)));
-    loaded.store(true, .release);
 }
 
 const SharedObject = struct {

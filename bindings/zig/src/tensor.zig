@@ -5,6 +5,7 @@ const abi = @import("hurray_abi");
 const buffer_ = @import("buffer.zig");
 const descriptor_ = @import("descriptor.zig");
 const diagnostics_ = @import("diagnostics.zig");
+const handoff = @import("handoff.zig");
 const library = @import("library.zig");
 const tensor_create = @import("tensor_create.zig");
 const Handle = @import("handle.zig").Handle;
@@ -60,7 +61,8 @@ pub const Tensor = struct {
     /// afterwards; on failure both stay the caller's. (ABI: Tensor Context)
     ///
     /// Errors: HurrayVersionMismatch, with both numbers in the report: the context is of another version; and those of
-    /// `Descriptor.decode` and `fromParts`.
+    /// `Descriptor.decode` and `fromParts`. A context of a higher version is good when the copy of the library that made it
+    /// vouches for this package's.
     pub fn import(buffers: *BufferList, context: *TensorContext, diagnostics: ?*Diagnostics) Error!Tensor {
         var list: ?*abi.c.HurrayBufferList = try buffers.handle.get(diagnostics);
         var described: ?*abi.c.HurrayTensorContext = try context.handle.get(diagnostics);
@@ -75,6 +77,9 @@ pub const Tensor = struct {
     }
 
     /// Exports the tensor as a pair of list and context, which share its memory. The tensor stays as it is.
+    ///
+    /// Errors: HurraySyncModeMismatch: a device may still be writing a buffer (its sync mode is not producer_synced), and
+    /// shares carry no event; hand such buffers off one by one (`Buffer.handoff`).
     pub fn exportPair(self: *const Tensor, diagnostics: ?*Diagnostics) Error!Exported {
         const handle = try self.handle.get(diagnostics);
         var list: ?*abi.c.HurrayBufferList = null;
@@ -167,9 +172,32 @@ pub const Tensor = struct {
         return buffer_.infoOf(try self.borrowBuffer(index, diagnostics), diagnostics);
     }
 
+    /// The event of one of the buffers, as `Buffer.event`. Errors also: HurrayIndexOutOfBounds.
+    pub fn bufferEvent(self: *const Tensor, index: u32, diagnostics: ?*Diagnostics) Error!handoff.Event {
+        return buffer_.eventOf(try self.borrowBuffer(index, diagnostics), diagnostics);
+    }
+
+    /// Gives the event of one of the buffers back, as `Buffer.releaseEvent`. Errors also: HurrayIndexOutOfBounds.
+    pub fn releaseBufferEvent(self: *Tensor, index: u32, diagnostics: ?*Diagnostics) Error!void {
+        return buffer_.releaseEventOf(try self.borrowBuffer(index, diagnostics), diagnostics);
+    }
+
+    /// The stream that one of the buffers is ordered on, as `Buffer.stream`. Errors also: HurrayIndexOutOfBounds.
+    pub fn bufferStream(self: *const Tensor, index: u32, diagnostics: ?*Diagnostics) Error!handoff.Stream {
+        return buffer_.streamOf(try self.borrowBuffer(index, diagnostics), diagnostics);
+    }
+
     /// Ends the tensor; the last share releases the memory on this thread. A second end is a no-op.
     pub fn deinit(self: *Tensor) void {
         self.handle.deinit();
+    }
+
+    /// As `deinit`, and says what went wrong; the object is empty afterwards all the same.
+    ///
+    /// Errors: HurrayClosed: it was empty before; HurrayInvalidHandle: the handle is borrowed or, where handles are checked,
+    /// was destroyed before; HurrayInternalPanic: a release callback threw an exception, after which everything has ended.
+    pub fn end(self: *Tensor, diagnostics: ?*Diagnostics) Error!void {
+        return self.handle.end(diagnostics);
     }
 
     /// Ends the tensor on a thread that must not run release callbacks: they wait on a queue.
@@ -184,7 +212,7 @@ pub const Tensor = struct {
         return borrowed.?;
     }
 
-    fn borrowBuffer(self: *const Tensor, index: u32, diagnostics: ?*Diagnostics) Error!*const abi.c.HurrayBuffer {
+    fn borrowBuffer(self: *const Tensor, index: u32, diagnostics: ?*Diagnostics) Error!*abi.c.HurrayBuffer {
         const handle = try self.handle.get(diagnostics);
         var borrowed: ?*abi.c.HurrayBuffer = null;
         try diagnostics_.check(library.table.tensor_buffer(handle, index, &borrowed, diagnostics_.reportOf(diagnostics)));

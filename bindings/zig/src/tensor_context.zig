@@ -109,9 +109,16 @@ pub const TensorContext = struct {
         if (version != library.built_for_version) report.mismatch = .{ .built_for = library.built_for_version, .found = version };
     }
 
+    /// The package's own version, or a higher one of a copy of the library that vouches for both. Below 4 there are none.
     fn requireVersion(self: *const TensorContext, diagnostics: ?*Diagnostics) Error!void {
         const version = try self.abiVersion(diagnostics);
-        if (version != library.built_for_version) return diagnostics_.failVersions(
+        if (version == library.built_for_version) return;
+        var supported: u8 = 0;
+        if (version > library.built_for_version) {
+            const handle = try self.handle.get(diagnostics);
+            try diagnostics_.check(library.table.tensor_context_supports(handle, library.built_for_version, &supported, diagnostics_.reportOf(diagnostics)));
+        }
+        if (supported != 1) return diagnostics_.failVersions(
             diagnostics,
             .{ .built_for = library.built_for_version, .found = version },
             "tensor context: expected version {d} of the C ABI, it was made by version {d}",
@@ -122,6 +129,14 @@ pub const TensorContext = struct {
     /// Ends the context and releases its owner. A second end is a no-op.
     pub fn deinit(self: *TensorContext) void {
         self.handle.deinit();
+    }
+
+    /// As `deinit`, and says what went wrong; the object is empty afterwards all the same.
+    ///
+    /// Errors: HurrayClosed: it was empty before; HurrayInvalidHandle: the handle is borrowed or, where handles are checked,
+    /// was destroyed before; HurrayInternalPanic: a release callback threw an exception, after which everything has ended.
+    pub fn end(self: *TensorContext, diagnostics: ?*Diagnostics) Error!void {
+        return self.handle.end(diagnostics);
     }
 
     /// Ends the context on a thread that must not run release callbacks: they wait on a queue.

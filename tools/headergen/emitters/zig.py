@@ -257,6 +257,8 @@ def _parameter(p: dict) -> str:
         inner_const = "const " if to["const"] else ""
         if inner["kind"] in ("handle", "struct"):
             return f"{optional}*?*{inner_const}c.{inner['name']}"
+        if inner["kind"] == "void":
+            return f"{optional}*?*{inner_const}anyopaque"
         return f"{optional}*?[*]{inner_const}{_plain(inner)}"
     return f"{optional}*{const}{_plain(to)}"
 
