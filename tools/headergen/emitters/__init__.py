@@ -11,6 +11,7 @@ EMITTERS = {
     "abi/headergen.json": [
         "layout",
         "version_script",
+        "abi_page",
         "stub",
         "null_test",
         "csharp",

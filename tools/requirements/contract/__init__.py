@@ -1,0 +1,1 @@
+"""What the contract of the C ABI demands, and which test proves it."""

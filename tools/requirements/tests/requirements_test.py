@@ -1,0 +1,23 @@
+"""The project's own requirements: each sentence of the contract has a test that is there, and docs/abi.md says which."""
+
+import pathlib
+import unittest
+
+from contract import cli, document, entries
+
+ROOT = pathlib.Path.cwd()
+
+
+class RequirementsTest(unittest.TestCase):
+    def test_every_sentence_is_proven(self):
+        found = cli.problems(ROOT)
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+
+    def test_there_are_requirements(self):
+        requirements = entries.load(ROOT / document.ENTRIES)
+        must = [entry for entry in requirements.entries if {"MUST", "MUST NOT", "SHOULD"} & set(entry.strengths)]
+        self.assertGreaterEqual(len(must), 50)
+
+
+if __name__ == "__main__":
+    unittest.main()
