@@ -14,6 +14,7 @@ EMITTERS = {
         "abi_page",
         "stub",
         "null_test",
+        "null_mutants",
         "csharp",
         "go",
         "java",

@@ -1,0 +1,17 @@
+/* A program of version 3, as it was compiled then. */
+#include "abi/tests/frozen/buffers.h"
+#include "abi/tests/frozen/handoff.h"
+#include "abi/tests/frozen/lists.h"
+
+#if HURRAY_C_ABI_VERSION != 3
+#error "another header than the frozen one of version 3"
+#endif
+
+int main(void) {
+    /* Before any function of a version later than 1. */
+    CHECK(hurray_c_abi_version() >= HURRAY_C_ABI_VERSION);
+    use_buffers();
+    use_handoff();
+    use_lists();
+    return 0;
+}
