@@ -5,9 +5,14 @@
 
 #include "abi/src/api/status.hpp"
 
+// For tests of two copies in one process: a build of another version than this source's.
+#ifndef HURRAY_SOURCE_C_ABI_VERSION
+#define HURRAY_SOURCE_C_ABI_VERSION 4
+#endif
+
 /// @group HurrayVersion Version.
 /// Version of the C ABI that this header describes.
-constexpr uint32_t HURRAY_C_ABI_VERSION = 4;
+constexpr uint32_t HURRAY_C_ABI_VERSION = HURRAY_SOURCE_C_ABI_VERSION;
 
 /// Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of the library, on the thread on which it
 /// arose, one call at a time. It may use the library, but not replace itself; what arises within it is not logged. It must
