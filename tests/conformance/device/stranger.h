@@ -41,7 +41,7 @@ typedef struct Spy Spy;
 /* A pretended copy of the library of this version, which is also what its contexts answer. It vouches for no version.
  * There are at most 16 at a time: NULL then. */
 STRANGER_API Spy *spy_new(uint32_t version);
-/* One whose table ends after `table_size` bytes (at least 8, at most spy_table_size), as that of an older copy does. */
+/* One whose table ends after `table_size` bytes (a multiple of 8, at least 8, at most spy_table_size), as that of an older copy does. */
 STRANGER_API Spy *spy_new_with_table(uint32_t version, uint32_t table_size);
 /* Ends it with all its handles: none of them may be used any more. NULL is fine. */
 STRANGER_API void spy_destroy(Spy *spy);
@@ -67,7 +67,7 @@ STRANGER_API void *spy_handle_new(Spy *spy, uint32_t kind);
 
 /* Handles, borrowed ones included, that are not destroyed yet. */
 STRANGER_API uint64_t spy_live_handles(Spy *spy);
-/* Calls with a handle that was destroyed, of another kind, borrowed where an owned one is needed, or unknown. */
+/* Calls with a handle that was destroyed, of another kind, or borrowed where an owned one is needed. */
 STRANGER_API uint64_t spy_misuses(Spy *spy);
 
 /* Calls in order, one a line: the name without hurray_, such as "buffer_list_len"; "supports 5" with the version asked for. */
