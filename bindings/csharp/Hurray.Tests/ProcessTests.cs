@@ -38,7 +38,7 @@ public class ProcessTests
     [InlineData("library", "open: 1000 4096 1000 True\n")]
     [InlineData("exit", "called back: forgotten\nopen: 3 1 4, waiting: False\nwaiting: 1\n")]
     [InlineData("busy", "busy\n")]
-    [InlineData("late", "registered: 0 0 0\n")]
+    [InlineData("late", "registered: 0 0 0 0 0\n")]
     [InlineData("handler", "closed\n")]
     public void Program_that_ends_with_open_tensors_ends_well_and_nothing_is_called_back(string how, string said)
     {

@@ -116,12 +116,23 @@ static unsafe void Late()
     TensorBuffer consented = TensorBuffer.FromMemory<byte>(new byte[1], () => Told("buffer"));
     consented.AllowReleaseOnAnyThread();
 
+    TensorBuffer withEvent = TensorBuffer.Handoff(
+        new BufferEntry(64, 64, Device.Cuda, SyncMode.Event), (void*)4096,
+        new EventPayload(1, Device.Cuda, _ => Told("event")), null, () => Told("device memory"));
+    var producer = new TensorProducer(new Producer());
+    nint moved = Variable(0, 64);
+    producer.MoveTo(moved);
+    // A listener that is still there at the end: the library lets go of it before the runtime does.
+    HurrayRuntime.Logged += (_, message) => Told(message);
+
     nint destroyed = NativeLibrary.GetExport(library, "hurray_buffer_destroy");
     List<int> registered =
     [
         AtExit(NativeLibrary.GetExport(library, "hurray_buffer_list_destroy"), Variable(list.Detach()), 0),
         AtExit(NativeLibrary.GetExport(library, "hurray_tensor_context_destroy"), Variable(context.Detach()), 0),
         AtExit(destroyed, consented.Detach(), 0),
+        AtExit(destroyed, withEvent.Detach(), 0),
+        AtExit(NativeLibrary.GetExport(library, "hurray_producer_release"), moved, 0),
     ];
     Console.WriteLine($"registered: {string.Join(' ', registered)}");
 }
@@ -142,16 +153,23 @@ static void Told(string what) => Console.WriteLine($"called back: {what}");
 [MethodImpl(MethodImplOptions.NoInlining)]
 static void Forget() => _ = Tensor.FromMemory<int>(new int[3], [3], new DenseOptions { Released = () => Told("forgotten") });
 
-static unsafe nint Variable(nint handle)
+static unsafe nint Variable(nint handle, int size = 8)
 {
     // Never freed: the process ends with it.
-    var variable = (nint*)NativeMemory.Alloc((nuint)sizeof(nint));
+    var variable = (nint*)NativeMemory.AllocZeroed((nuint)size);
     *variable = handle;
     return (nint)variable;
 }
 
 [DllImport("libc", EntryPoint = "__cxa_atexit")]
 static extern int AtExit(nint function, nint argument, nint library);
+
+internal sealed class Producer : ITensorProducer
+{
+    public TensorParts Export(DeviceStream? consumer) => default;
+
+    public void Dispose() => Console.WriteLine("called back: producer");
+}
 
 internal static class Held
 {
