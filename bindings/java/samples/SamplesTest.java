@@ -4,20 +4,30 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.hurray.BufferHandle;
 import dev.hurray.BufferList;
 import dev.hurray.DenseSpec;
 import dev.hurray.Descriptor;
+import dev.hurray.Device;
+import dev.hurray.DeviceEvent;
+import dev.hurray.DeviceStream;
 import dev.hurray.ElementType;
 import dev.hurray.FileFormat;
 import dev.hurray.FileTensorInfo;
+import dev.hurray.Handoff;
 import dev.hurray.HurrayException;
+import dev.hurray.Layout;
 import dev.hurray.ModelFile;
 import dev.hurray.ModelFileWriter;
+import dev.hurray.Producer;
 import dev.hurray.StreamReader;
 import dev.hurray.StreamWriter;
+import dev.hurray.SyncMode;
 import dev.hurray.Tensor;
+import dev.hurray.TensorBuffer;
 import dev.hurray.TensorContext;
 import dev.hurray.TensorExport;
+import dev.hurray.TensorProducer;
 import dev.hurray.TensorView;
 import java.io.FileInputStream;
 import java.io.FileOutputStream;
@@ -142,6 +152,85 @@ class SamplesTest {
         }
         // end sample
         expect("3");
+    }
+
+    /** What a sample needs of the driver of a device. */
+    private final class Driver {
+        long write() {
+            out.println("write");
+            return 0x7000_0000_0000L; // memory of the device
+        }
+
+        long record() {
+            out.println("record");
+            return 0x7000_0000_1000L;
+        }
+
+        void orderAfterWrite(long stream) {
+            out.println("order the stream after the write");
+        }
+
+        void makeWait(long stream, long event) {
+            out.println("wait for the event");
+        }
+
+        void launch(long stream) {
+            out.println("use");
+        }
+
+        void destroyEvent(long event) {
+            out.println("destroy the event");
+        }
+
+        void free(long memory) {
+            out.println("free");
+        }
+    }
+
+    @Test
+    void handoff() {
+        Driver driver = new Driver();
+        long stream = 0x7000_0000_2000L;
+        // sample: handoff
+        long memory = driver.write();
+        DeviceEvent event = new DeviceEvent(driver.record(), Device.CUDA); // behind the last write
+        TensorBuffer buffer =
+                Handoff.of(BufferHandle.of(Device.CUDA, SyncMode.EVENT, 24), memory)
+                        .event(event, driver::destroyEvent)
+                        .onRelease(() -> driver.free(memory))
+                        .handOff();
+
+        try (buffer) { // the consumer
+            driver.makeWait(stream, buffer.event().address()); // every stream that will touch the memory
+            buffer.releaseEvent(); // once; the end of the buffer would do it, too
+            driver.launch(stream);
+        }
+        // end sample
+        expect("write", "record", "wait for the event", "destroy the event", "use", "free");
+    }
+
+    @Test
+    void request() {
+        Driver driver = new Driver();
+        long stream = 0x7000_0000_2000L;
+        // sample: request
+        BufferHandle handle = BufferHandle.of(Device.CUDA, SyncMode.CONSUMER_STREAM, 24);
+        Descriptor what = Descriptor.builder(ElementType.FLOAT32, Layout.ROW_MAJOR, 2, 3).addBuffer(handle).build();
+        TensorProducer weights =
+                consumers -> {
+                    long memory = driver.write();
+                    driver.orderAfterWrite(consumers.address()); // before this returns; nobody waits on the host
+                    BufferList list = BufferList.create();
+                    list.push(Handoff.of(handle, memory).stream(consumers).onRelease(() -> driver.free(memory)).handOff());
+                    return new TensorExport(list, TensorContext.create(what.encode(), null));
+                };
+
+        try (Producer producer = Producer.of(weights, null); // producer.address() is for consumers in other languages
+                Tensor tensor = producer.request(new DeviceStream(stream, Device.CUDA))) {
+            driver.launch(tensor.stream(0).address());
+        }
+        // end sample
+        expect("write", "order the stream after the write", "use", "free");
     }
 
     @Test

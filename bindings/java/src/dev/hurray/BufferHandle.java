@@ -33,6 +33,15 @@ public record BufferHandle(long byteSize, long alignment, int deviceTag, int syn
                 byteSize, 64, Device.CPU.value(), SyncMode.PRODUCER_SYNCED.value(), MemoryClass.STANDARD.value());
     }
 
+    /**
+     * A buffer in ordinary memory of a device, aligned to 64 bytes.
+     *
+     * @throws HurrayException INVALID_ARGUMENT: {@link Device#UNKNOWN} or {@link SyncMode#UNKNOWN}
+     */
+    public static BufferHandle of(Device device, SyncMode syncMode, long byteSize) {
+        return new BufferHandle(byteSize, 64, device.value(), syncMode.value(), MemoryClass.STANDARD.value());
+    }
+
     /** The device, {@link Device#UNKNOWN} for a private one. */
     public Device device() {
         return Device.of(deviceTag);

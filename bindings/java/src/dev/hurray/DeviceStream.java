@@ -16,6 +16,15 @@ public record DeviceStream(long address, int deviceTag) {
         BufferHandle.range("deviceTag", deviceTag, 0xFF);
     }
 
+    /**
+     * Names the device by its constant.
+     *
+     * @throws HurrayException INVALID_ARGUMENT: {@link Device#UNKNOWN}
+     */
+    public DeviceStream(long address, Device device) {
+        this(address, device.value());
+    }
+
     /** The device, {@link Device#UNKNOWN} for a private one. */
     public Device device() {
         return Device.of(deviceTag);

@@ -8,8 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.nio.ByteBuffer;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ErrorTest extends Baseline {
+    @TempDir java.nio.file.Path folder;
+
     @Test
     void codesThatAreNotKnownAreReportedAsTheyAre() {
         HurrayException failure = new HurrayException(-4711, "what a later version finds wrong");
@@ -105,9 +108,40 @@ class ErrorTest extends Baseline {
             Failures.expect(StatusCode.INVALID_HANDLE, deadTensor::view);
             Failures.expect(StatusCode.INVALID_HANDLE, deadTensor::export);
             Failures.expect(StatusCode.INVALID_HANDLE, deadTensor::close);
+
+            endTwice("descriptor", Raw::hurray_descriptor_destroy, out -> descriptor(out, null));
+            endTwice("builder", Raw::hurray_descriptor_builder_destroy, out -> Raw.hurray_descriptor_builder_new(3, 1, null, 0, out, null));
+            endTwice("queue", Raw::hurray_release_queue_destroy, out -> Raw.hurray_release_queue_new(out, null));
+            endTwice("reader", Raw::hurray_reader_destroy, out -> Raw.hurray_reader_from_memory(null, 0, null, out, null));
+            endTwice("writer", Raw::hurray_writer_destroy, out -> Raw.hurray_writer_to_memory(out, null));
+            ByteBuffer path = NativeMemory.terminated(folder.resolve("model.safetensors").toString());
+            endTwice("file writer", Raw::hurray_file_writer_destroy, out -> Raw.hurray_file_writer_create(path, 1, out, null));
+            try (ModelFileWriter writer = ModelFileWriter.create(folder.resolve("model.safetensors"), FileFormat.SAFETENSORS)) {
+                writer.finish();
+            }
+            endTwice("file", Raw::hurray_file_destroy, out -> Raw.hurray_file_open(path, null, out, null));
         } finally {
             Hurray.setHandleChecks(before);
         }
+    }
+
+    private interface Call {
+        int run(long[] handle);
+    }
+
+    private static int descriptor(long[] out, ByteBuffer error) {
+        byte[] encoded = Descriptor.builder(ElementType.UINT8, Layout.ROW_MAJOR, 1).addBuffer(BufferHandle.host(1)).build().encode();
+        return Raw.hurray_descriptor_decode(NativeMemory.direct(encoded), encoded.length, out, error);
+    }
+
+    private static void endTwice(String kind, Call end, Call make) {
+        long[] handle = new long[1];
+        assertEquals(StatusCode.OK.value(), make.run(handle), kind);
+        long address = handle[0];
+        assertEquals(StatusCode.OK.value(), end.run(handle), kind);
+        assertEquals(0, handle[0], kind + ": the variable is null");
+        assertEquals(StatusCode.OK.value(), end.run(handle), kind + ": and ending it again is nothing");
+        assertEquals(StatusCode.INVALID_HANDLE.value(), end.run(new long[] {address}), kind + ": another variable with the dead handle");
     }
 
     @Test

@@ -549,6 +549,11 @@ class HandoffTest extends Baseline {
                 StatusCode.INVALID_TYPE, () -> Handoff.of(new BufferHandle(SIZE, 64, CUDA, 0, 0x30), memory).onRelease(released).handOff());
         Failures.expect(StatusCode.INVALID_ARGUMENT, () -> new DeviceEvent(1, 256));
         Failures.expect(StatusCode.INVALID_ARGUMENT, () -> new DeviceStream(1, -1));
+        Failures.expect(StatusCode.INVALID_ARGUMENT, () -> new DeviceEvent(1, Device.UNKNOWN));
+        Failures.expect(StatusCode.INVALID_ARGUMENT, () -> new DeviceStream(1, Device.UNKNOWN));
+        Failures.expect(StatusCode.INVALID_ARGUMENT, () -> BufferHandle.of(Device.UNKNOWN, SyncMode.EVENT, 1));
+        Failures.expect(StatusCode.INVALID_ARGUMENT, () -> BufferHandle.of(Device.CUDA, SyncMode.UNKNOWN, 1));
+        assertEquals(Device.UNKNOWN, new DeviceEvent(1, 0xF0).device());
         assertThrows(NullPointerException.class, () -> Handoff.of(null, memory));
         assertEquals(0, released.count());
         Handoff.of(new BufferHandle(0, 64, CUDA, 0, 0), 0).onRelease(released).handOff().close();

@@ -131,6 +131,7 @@ class ProcessTest {
         command.addAll(
                 List.of(
                         "-Xcheck:jni",
+                        "-XX:-UsePerfData",
                         "-Djava.library.path=" + System.getProperty("java.library.path"),
                         "--module-path=" + jar,
                         "--add-modules=dev.hurray",

@@ -99,4 +99,22 @@ class SegmentTest {
         tensor.close();
         assertThrows(IllegalStateException.class, () -> TensorSegments.open(tensor));
     }
+
+    @Test
+    void tensorsOfADeviceHaveNoSegment() {
+        BufferHandle handle = BufferHandle.of(Device.CUDA, SyncMode.EVENT, 24);
+        AtomicInteger released = new AtomicInteger();
+        BufferList list = BufferList.create();
+        list.push(
+                Handoff.of(handle, 0x7000_0000_0000L)
+                        .event(new DeviceEvent(1, Device.CUDA), event -> released.incrementAndGet())
+                        .onRelease(released::incrementAndGet)
+                        .handOff());
+        Descriptor what = Descriptor.builder(ElementType.FLOAT32, Layout.ROW_MAJOR, 2, 3).addBuffer(handle).build();
+        try (Tensor tensor = Tensor.of(what, list)) {
+            HurrayException refused = assertThrows(HurrayException.class, () -> TensorSegments.open(tensor));
+            assertEquals(StatusCode.UNSUPPORTED, refused.code());
+        }
+        assertEquals(2, released.get());
+    }
 }
