@@ -1,5 +1,5 @@
-// A native program with a Java virtual machine inside: takes a tensor over memory of Java, ends the virtual machine, and
-// only then the tensor. The release can do nothing any more; it must not look for what is gone.
+// A native program with a Java virtual machine inside: takes tensors over memory of Java, an event and a producer, ends the
+// virtual machine, and only then all of them. Callbacks can do nothing any more; they must not look for what is gone.
 //
 // Usage: after_vm LIBJVM LIBHURRAY VM_OPTION...
 #include <dlfcn.h>
@@ -24,12 +24,14 @@ Function symbol(void* library, const char* name) {
     return function;
 }
 
-bool make_pairs(JNIEnv* env, std::vector<jlong>& addresses) {
+// Addresses that a method of the class Pairs made.
+template <typename... Arguments>
+bool make(JNIEnv* env, std::vector<jlong>& addresses, const char* name, const char* signature, Arguments... arguments) {
     jclass type = env->FindClass("dev/hurray/Pairs");
     if (type == nullptr) return false;
-    jmethodID make = env->GetStaticMethodID(type, "make", "(I)[J");
-    if (make == nullptr) return false;
-    auto array = static_cast<jlongArray>(env->CallStaticObjectMethod(type, make, static_cast<jint>(addresses.size())));
+    jmethodID method = env->GetStaticMethodID(type, name, signature);
+    if (method == nullptr) return false;
+    auto array = static_cast<jlongArray>(env->CallStaticObjectMethod(type, method, arguments...));
     if (env->ExceptionCheck() || array == nullptr) return false;
     env->GetLongArrayRegion(array, 0, static_cast<jsize>(addresses.size()), addresses.data());
     return !env->ExceptionCheck();
@@ -53,8 +55,11 @@ int main(int argc, char** argv) {
     if (create == nullptr || create(&vm, &env, &arguments) != JNI_OK) return 1;
 
     std::vector<jlong> addresses(4);
-    if (!make_pairs(static_cast<JNIEnv*>(env), addresses)) {
-        static_cast<JNIEnv*>(env)->ExceptionDescribe();
+    std::vector<jlong> event_and_producer(3);
+    auto* java = static_cast<JNIEnv*>(env);
+    if (!make(java, addresses, "make", "(I)[J", static_cast<jint>(addresses.size())) ||
+        !make(java, event_and_producer, "makeEventAndProducer", "()[J")) {
+        java->ExceptionDescribe();
         return 1;
     }
     void* library = dlopen(argv[2], RTLD_NOW | RTLD_NOLOAD);
@@ -64,16 +69,27 @@ int main(int argc, char** argv) {
     }
     const auto destroy_list = symbol<decltype(&hurray_buffer_list_destroy)>(library, "hurray_buffer_list_destroy");
     const auto destroy_context = symbol<decltype(&hurray_tensor_context_destroy)>(library, "hurray_tensor_context_destroy");
-    if (destroy_list == nullptr || destroy_context == nullptr || vm->DestroyJavaVM() != JNI_OK) return 1;
+    const auto request = symbol<decltype(&hurray_producer_request)>(library, "hurray_producer_request");
+    const auto release = symbol<decltype(&hurray_producer_release)>(library, "hurray_producer_release");
+    if (destroy_list == nullptr || destroy_context == nullptr || request == nullptr || release == nullptr) return 1;
+    if (vm->DestroyJavaVM() != JNI_OK) return 1;
 
     bool good = true;
-    const auto end = [&](std::size_t at) {
-        auto* list = reinterpret_cast<HurrayBufferList*>(addresses[at]);
-        auto* context = reinterpret_cast<HurrayTensorContext*>(addresses[at + 1]);
+    const auto end = [&](jlong list_word, jlong context_word) {
+        auto* list = reinterpret_cast<HurrayBufferList*>(list_word);
+        auto* context = reinterpret_cast<HurrayTensorContext*>(context_word);
         good = destroy_list(&list) == HURRAY_OK && destroy_context(&context) == HURRAY_OK && good;
     };
-    end(0);
-    std::thread([&] { end(2); }).join();
+    end(addresses[0], addresses[1]);
+    std::thread([&] { end(addresses[2], addresses[3]); }).join();
+    end(event_and_producer[0], event_and_producer[1]);
+    // Its struct lies in memory that the virtual machine has not freed.
+    auto* producer = reinterpret_cast<HurrayProducer*>(event_and_producer[2]);
+    HurrayTensor* tensor = nullptr;
+    HurrayError error{};
+    good = request(producer, nullptr, 0, &tensor, &error) == HURRAY_ERR_UNSUPPORTED && good;
+    std::puts(error.message);
+    good = release(producer, nullptr) == HURRAY_OK && release(producer, nullptr) == HURRAY_OK && good;
     std::puts(good ? "survived" : "failed");
     return good ? 0 : 1;
 }

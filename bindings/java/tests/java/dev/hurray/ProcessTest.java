@@ -152,7 +152,7 @@ class ProcessTest {
     }
 
     @Test
-    void afterTheEndOfTheVirtualMachineReleasesDoNothing() throws IOException, InterruptedException {
+    void afterTheEndOfTheVirtualMachineNothingIsCalledBack() throws IOException, InterruptedException {
         String program = System.getProperty("hurray.test.after_vm");
         assertNotNull(program, "-Dhurray.test.after_vm names the program");
         List<String> command = new ArrayList<>();
@@ -163,6 +163,7 @@ class ProcessTest {
         Programs.Outcome outcome = Programs.run(Map.of(), command);
         assertTrue(outcome.output().endsWith("survived\n"), outcome.output());
         assertFalse(outcome.output().contains("released"), outcome.output());
+        assertTrue(outcome.output().contains("its virtual machine of Java has ended"), outcome.output());
         assertFalse(outcome.output().contains("WARNING"), outcome.output());
         assertEquals(0, outcome.exitCode());
     }
