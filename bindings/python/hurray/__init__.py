@@ -40,7 +40,8 @@ from .errors import (
     OutOfBoundsError,
 )
 from .file import File, FileWriter, TensorInfo, save_file
-from .runtime import LiveHandles, diagnostics, drain, live_handles, runtime_info, set_handle_checks
+from .handoff import Event, EventPayload, Producer, StreamPayload, TensorProducer, request
+from .runtime import LiveHandles, diagnostics, drain, live_handles, runtime_info, set_handle_checks, set_log_callback
 from .safetensors import safe_open
 from .stream import Reader, Writer
 from .tensor import Tensor, from_hurray
@@ -60,6 +61,8 @@ __all__ = [
     "DescriptorBuilder",
     "Device",
     "ElementType",
+    "Event",
+    "EventPayload",
     "File",
     "FileFormat",
     "FileWriter",
@@ -72,15 +75,18 @@ __all__ = [
     "MemoryClass",
     "NotFoundError",
     "OutOfBoundsError",
+    "Producer",
     "Reader",
     "ReleaseQueue",
     "Shard",
     "Status",
     "StreamFlags",
+    "StreamPayload",
     "SyncMode",
     "Tensor",
     "TensorContext",
     "TensorInfo",
+    "TensorProducer",
     "ViewFlags",
     "Writer",
     "__version__",
@@ -90,10 +96,12 @@ __all__ = [
     "live_handles",
     "load",
     "peek_length",
+    "request",
     "runtime_info",
     "safe_open",
     "save_file",
     "set_handle_checks",
+    "set_log_callback",
 ]
 
 _native.set_error_factory(errors.make_error)

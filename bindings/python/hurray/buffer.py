@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from . import _native
 from ._constants import C_ABI_VERSION, BufferFlags, Device, HandleKind
 from ._structs import BufferInfo
 from .descriptor import BufferHandle
+from .handoff import Event, EventPayload, StreamPayload
 
 __all__ = ["Buffer", "BufferList", "ReleaseQueue", "TensorContext"]
 
@@ -39,6 +41,69 @@ class Buffer(_native.Handle):
     def allocate(cls, byte_size: int, *, alignment: int = 64) -> Buffer:
         """New zeroed memory of the library."""
         return _native.buffer_allocate(byte_size, alignment)
+
+    @classmethod
+    def handoff(
+        cls,
+        handle: BufferHandle,
+        data: Any,
+        *,
+        release: Callable[[int], object] | None = None,
+        event: EventPayload | None = None,
+        stream: StreamPayload | None = None,
+    ) -> Buffer:
+        """Hands memory off with what the sync mode of its handle demands: neither payload for PRODUCER_SYNCED, `event` for
+        EVENT, `stream` for CONSUMER_STREAM, each of the buffer's own device. (ABI: Buffer Handoff Synchronisation; since
+        C ABI 2)
+
+        `data` is the address of memory of at least `handle.byte_size` bytes, aligned as the handle says (None: there is none,
+        and byte_size is 0), or an object with the buffer protocol, which is kept. `release(address)` runs exactly once, when
+        the last handle that shares the memory goes: on the thread that ends it, or, after a garbage collector, where the
+        package's queue is drained; without it, memory at an address lives for ever. What it raises goes to
+        sys.unraisablehook.
+
+        Before the call the producer has waited for its writes (PRODUCER_SYNCED), recorded the event (EVENT), or ordered its
+        writes before later work on the consumer's stream (CONSUMER_STREAM).
+
+        Raises HurrayError: SYNC_MODE_MISMATCH for another payload than the mode demands, INVALID_SYNC_MODE for a mode that
+        does not exist, MISALIGNED, INVALID_TYPE, NULL_POINTER, BUFFER_TOO_SMALL. On failure nothing has moved, and neither
+        callback runs. Thread rule: any thread.
+        """
+        return _native.buffer_handoff(handle.encode(), data, release, event, stream)
+
+    @property
+    def event(self) -> Event:
+        """The event to wait for, before the memory is touched: on every stream that will do so.
+
+        Raises HurrayError: SYNC_MODE_MISMATCH when the buffer is not of sync mode EVENT, or a share or slice, which carry
+        no event; INVALID_HANDLE when the event was released.
+        """
+        return Event._make(_native.buffer_event(self))
+
+    def release_event(self) -> None:
+        """Releases the event, once all waits are issued: its maker's callback runs on this thread, exactly once.
+
+        Works on a borrowed buffer of a list or tensor, too. An event that nobody released is released when its buffer ends.
+        Raises as `event` does; the second time is INVALID_HANDLE.
+        """
+        _native.buffer_event_release(self)
+
+    @contextmanager
+    def waiting(self) -> Iterator[Event]:
+        """`with buffer.waiting() as event:` gives the event to issue waits for, and releases it at the end of the block."""
+        event = self.event
+        try:
+            yield event
+        finally:
+            self.release_event()
+
+    @property
+    def consumer_stream(self) -> StreamPayload:
+        """The consumer's stream that the memory is ordered on; any other stream first waits for this one.
+
+        Raises HurrayError (SYNC_MODE_MISMATCH) when the buffer is not of sync mode CONSUMER_STREAM, or a share or slice.
+        """
+        return StreamPayload._make(_native.buffer_stream(self))
 
     def share(self) -> Buffer:
         """A further handle for the same memory, independent of this one."""
@@ -148,6 +213,11 @@ class TensorContext(_native.Handle):
     def abi_version(self) -> int:
         """Version of the C ABI of the build that made it; to be looked at before anything else."""
         return _native.tensor_context_abi_version(self)
+
+    def supports(self, version: int = C_ABI_VERSION) -> bool:
+        """Whether the copy of the library that made it vouches for `version` and for its own: then a program that was built
+        for `version` may go on with a context of a later one. Nothing else of the context is read."""
+        return bool(_native.tensor_context_supports(self, version))
 
     @property
     def descriptor_bytes(self) -> bytes:

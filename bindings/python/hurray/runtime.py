@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from . import _native
 from ._constants import HandleKind
 from ._structs import Error, RuntimeInfo
 
-__all__ = ["LiveHandles", "diagnostics", "drain", "live_handles", "runtime_info", "set_handle_checks"]
+__all__ = [
+    "LiveHandles",
+    "diagnostics",
+    "drain",
+    "live_handles",
+    "runtime_info",
+    "set_handle_checks",
+    "set_log_callback",
+]
 
 
 class LiveHandles(NamedTuple):
@@ -47,6 +56,16 @@ def diagnostics() -> list[Error]:
             found.append(Error._make(_native.diagnostics_read(len(found))))
         except OutOfBoundsError:
             return found
+
+
+def set_log_callback(callback: Callable[[int, str], object] | None) -> None:
+    """Sets what is told of exceptions that the library caught and of broken invariants, as `callback(code, message)`; None:
+    nothing. There is one in a process: setting another replaces it, and what was not told yet goes to the new one.
+
+    It runs on Python's main thread soon after the message arose, on whatever thread that was: the library never waits for
+    Python here. What it raises goes to sys.unraisablehook. The child of a fork starts without one.
+    """
+    _native.set_log_callback(callback)
 
 
 def drain(*, default: bool = False) -> int:

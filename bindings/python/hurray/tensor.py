@@ -149,11 +149,12 @@ class Tensor(_native.TensorHandle):
         """Takes over a tensor that another runtime exported: both objects, or both addresses of C handles.
 
         Both move into the tensor; on failure both stay the caller's. A context of another version of the C ABI is
-        refused (VERSION_MISMATCH) before anything else of it is read. An address that is no handle is undefined.
+        refused (VERSION_MISMATCH) before anything else of it is read, unless it is a later one and the copy of the library
+        that made it vouches for this package's version. An address that is no handle is undefined.
         """
         if isinstance(buffers, BufferList) and isinstance(context, TensorContext):
             version = context.abi_version
-            if version != C_ABI_VERSION:
+            if version != C_ABI_VERSION and not (version > C_ABI_VERSION and context.supports()):
                 raise HurrayError(Status.VERSION_MISMATCH,
                                   f"context: made by C ABI version {version}, expected version {C_ABI_VERSION}")
             return _native.tensor_import(buffers, context)
@@ -162,7 +163,10 @@ class Tensor(_native.TensorHandle):
         return _native.import_pair(buffers, context)
 
     def export(self) -> tuple[BufferList, TensorContext]:
-        """Exports the tensor as the pair that travels between runtimes, sharing its memory. Both are the caller's."""
+        """Exports the tensor as the pair that travels between runtimes, sharing its memory. Both are the caller's.
+
+        Only of buffers that are PRODUCER_SYNCED (else SYNC_MODE_MISMATCH): shares carry neither event nor stream. Others
+        are handed off in a list of their own: see Buffer.handoff."""
         return _native.tensor_export(self)
 
     def export_pair(self) -> tuple[int, int]:
@@ -329,7 +333,7 @@ def from_hurray(source: Any) -> Tensor:
     """Takes a tensor from an object with a `__hurray__` method, or from a capsule that such a method returned.
 
     A capsule of another name, one that was taken already, a handle that no copy of this library made, and a context of
-    another version of the C ABI are refused with HurrayError; the capsule then keeps what it has.
+    another version of the C ABI (but see Tensor.from_pair) are refused with HurrayError; the capsule then keeps what it has.
     """
     method = getattr(source, "__hurray__", None)
     return _native.capsule_import(source if method is None else method())

@@ -29,7 +29,12 @@ static bool check_context_version(const HpyCalls *calls, const HurrayTensorConte
         hpy_raise_format(status, "hurray_tensor_context_abi_version", "context: not a live tensor context of this library");
         return false;
     }
-    if (version != HURRAY_C_ABI_VERSION) {
+    uint8_t supported = version == HURRAY_C_ABI_VERSION;
+    // A later copy of the library may vouch for the version that this package was built for.
+    if (version > HURRAY_C_ABI_VERSION) {
+        (void)calls->hurray_tensor_context_supports(context, HURRAY_C_ABI_VERSION, &supported, NULL);
+    }
+    if (supported != 1) {
         hpy_raise_format(HURRAY_ERR_VERSION_MISMATCH, "hurray_tensor_context_abi_version",
                          "context: made by C ABI version %u, expected version %u", (unsigned int)version,
                          (unsigned int)HURRAY_C_ABI_VERSION);
@@ -134,4 +139,14 @@ PyObject *hpy_import_pair(PyObject *module, PyObject *const *args, Py_ssize_t co
     }
     HurrayTensor *tensor = import_tensor(calls, (HurrayBufferList *)(uintptr_t)list, (HurrayTensorContext *)(uintptr_t)context);
     return tensor == NULL ? NULL : hpy_handle_new(HURRAY_HANDLE_TENSOR, tensor);
+}
+
+PyObject *hpy_check_pair(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    if (!hpy_expect(count, 2, "check_pair(list, context)") ||
+        hpy_handle_take_owned(args[0], HURRAY_HANDLE_BUFFER_LIST, "list") == NULL ||
+        hpy_handle_take_owned(args[1], HURRAY_HANDLE_TENSOR_CONTEXT, "context") == NULL) {
+        return NULL;
+    }
+    Py_RETURN_NONE;
 }

@@ -12,5 +12,7 @@ PyObject *hpy_capsule_import(PyObject *module, PyObject *capsule);
 PyObject *hpy_export_pair(PyObject *module, PyObject *tensor);
 // import_pair(list address, context address) -> tensor; on failure both stay the caller's
 PyObject *hpy_import_pair(PyObject *module, PyObject *const *args, Py_ssize_t count);
+// check_pair(list, context): raises when they are no list and context that can be handed over
+PyObject *hpy_check_pair(PyObject *module, PyObject *const *args, Py_ssize_t count);
 
 #endif  // HPY_EXCHANGE_H_

@@ -26,6 +26,11 @@ static bool is_busy(const HpyHandle *self) {
     return self->busy || (self->borrowed && is_busy((const HpyHandle *)self->keeps));
 }
 
+void hpy_handle_set_busy(HpyHandle *self, bool busy) {
+    while (self->borrowed) self = (HpyHandle *)self->keeps;
+    self->busy = busy;
+}
+
 PyObject *hpy_handle_set_class(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     uint64_t kind = 0;

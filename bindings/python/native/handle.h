@@ -36,6 +36,9 @@ HpyHandle *hpy_handle_take(PyObject *object, uint32_t kind, const char *name);
 // As hpy_handle_take for a handle whose ownership is about to move: borrowed ones and ones with live views are refused.
 HpyHandle *hpy_handle_take_owned(PyObject *object, uint32_t kind, const char *name);
 
+// Marks a handle, and what it is part of, as in use by a call without the GIL, or not any more.
+void hpy_handle_set_busy(HpyHandle *self, bool busy);
+
 // Generated: ends a handle of any kind. HURRAY_ERR_INVALID_ARGUMENT for a kind without an end.
 HurrayStatus hpy_destroy(const HpyCalls *calls, uint32_t kind, void *pointer, bool deferred);
 

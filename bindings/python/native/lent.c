@@ -3,7 +3,8 @@
 #include "bindings/python/native/runtime.h"
 
 struct HpyLent {
-    Py_buffer buffer;
+    Py_buffer buffer;    // all null: there is none
+    PyObject *callable;  // null: there is none
     uint64_t generation;
 };
 
@@ -14,14 +15,10 @@ struct HpyOwner {
 
 static uint64_t live;  // guarded by the GIL
 
-HpyLent *hpy_lent_new(PyObject *object, int flags) {
-    HpyLent *lent = PyMem_Malloc(sizeof *lent);
+static HpyLent *lent_new(void) {
+    HpyLent *lent = PyMem_Calloc(1, sizeof *lent);
     if (lent == NULL) {
         PyErr_NoMemory();
-        return NULL;
-    }
-    if (PyObject_GetBuffer(object, &lent->buffer, flags) != 0) {
-        PyMem_Free(lent);
         return NULL;
     }
     lent->generation = hpy_generation();
@@ -29,22 +26,50 @@ HpyLent *hpy_lent_new(PyObject *object, int flags) {
     return lent;
 }
 
+HpyLent *hpy_lent_new(PyObject *object, int flags) {
+    HpyLent *lent = lent_new();
+    if (lent == NULL || PyObject_GetBuffer(object, &lent->buffer, flags) == 0) return lent;
+    lent->buffer.obj = NULL;
+    hpy_lent_forget(lent);
+    return NULL;
+}
+
+HpyLent *hpy_lent_callable(PyObject *callable) {
+    HpyLent *lent = lent_new();
+    if (lent != NULL) hpy_lent_on_release(lent, callable);
+    return lent;
+}
+
+void hpy_lent_on_release(HpyLent *lent, PyObject *callable) {
+    Py_INCREF(callable);
+    lent->callable = callable;
+}
+
 const Py_buffer *hpy_lent_buffer(const HpyLent *lent) { return &lent->buffer; }
 
 void hpy_lent_forget(HpyLent *lent) {
     if (lent == NULL) return;
-    PyBuffer_Release(&lent->buffer);
+    if (lent->buffer.obj != NULL) PyBuffer_Release(&lent->buffer);
+    Py_CLEAR(lent->callable);
     PyMem_Free(lent);
     --live;
 }
 
+static void call(PyObject *callable, void *address) {
+    PyObject *number = PyLong_FromVoidPtr(address);
+    PyObject *result = number == NULL ? NULL : PyObject_CallFunctionObjArgs(callable, number, NULL);
+    if (result == NULL) PyErr_WriteUnraisable(callable);
+    Py_XDECREF(result);
+    Py_XDECREF(number);
+}
+
 void hpy_lent_release(void *data, void *context) {
-    (void)data;
     HpyLent *lent = context;
     // In the child of a fork the memory is the parent's to release: the child only lets go of its pages.
     if (lent->generation != hpy_generation()) return;
     HpyEntry entry;
     if (!hpy_enter(&entry)) return;
+    if (lent->callable != NULL) call(lent->callable, data);
     hpy_lent_forget(lent);
     hpy_leave(&entry);
 }

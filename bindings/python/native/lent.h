@@ -4,15 +4,20 @@
 
 #include "bindings/python/native/hpy.h"
 
-// A buffer of a Python object in the library's hands.
+// A buffer of a Python object, a callable, or both, in the library's hands.
 typedef struct HpyLent HpyLent;
 
 // Takes a buffer of `object`. NULL with an exception set when it has none that fits `flags`.
 HpyLent *hpy_lent_new(PyObject *object, int flags);
+// Nothing but a callable: for memory, and for events, that Python knows by their addresses only.
+HpyLent *hpy_lent_callable(PyObject *callable);
+// Calls `callable(address)` at the release, before the buffer is given back. What it raises goes to sys.unraisablehook:
+// a release has nobody to raise to.
+void hpy_lent_on_release(HpyLent *lent, PyObject *callable);
 const Py_buffer *hpy_lent_buffer(const HpyLent *lent);
 // Gives the buffer back when the library never took it.
 void hpy_lent_forget(HpyLent *lent);
-// The HurrayReleaseCallback; the context is the HpyLent.
+// The HurrayReleaseCallback and HurrayEventReleaseFn; the context is the HpyLent.
 void hpy_lent_release(void *data, void *context);
 
 // A Python object as owner of a tensor context, and its HurrayOwnerReleaseFn.

@@ -3,9 +3,12 @@
 #include "bindings/python/native/errors.h"
 #include "bindings/python/native/exchange.h"
 #include "bindings/python/native/handle.h"
+#include "bindings/python/native/handoff.h"
 #include "bindings/python/native/hpy.h"
 #include "bindings/python/native/lent.h"
 #include "bindings/python/native/library.h"
+#include "bindings/python/native/log.h"
+#include "bindings/python/native/producer.h"
 #include "bindings/python/native/runtime.h"
 #include "bindings/python/native/view.h"
 #include "bindings/python/native/wrap.h"
@@ -37,6 +40,16 @@ static PyMethodDef methods[] = {
     {"capsule_import", hpy_capsule_import, METH_O, "Takes a tensor from a capsule."},
     {"export_pair", hpy_export_pair, METH_O, "Exports a tensor as a pair of addresses."},
     {"import_pair", FAST(hpy_import_pair), "Takes a tensor from a pair of addresses."},
+    {"buffer_handoff", FAST(hpy_buffer_handoff), "Buffer with what its sync mode demands."},
+    {"buffer_event", hpy_buffer_event, METH_O, "The event to wait for, and its device."},
+    {"buffer_event_release", hpy_buffer_event_release, METH_O, "Releases the event."},
+    {"buffer_stream", hpy_buffer_stream, METH_O, "The consumer's stream, and its device."},
+    {"set_producer_class", hpy_producer_set_class, METH_O, "Sets the class of producers."},
+    {"producer_new", hpy_producer_new, METH_O, "Producer of a Python callable."},
+    {"producer_at", hpy_producer_at, METH_O, "Another runtime's producer."},
+    {"producer_request", FAST(hpy_producer_request), "Asks a producer for a tensor."},
+    {"check_pair", FAST(hpy_check_pair), "Whether two handles can be handed over as a pair."},
+    {"set_log_callback", hpy_log_set, METH_O, "Sets what is told of caught exceptions and broken invariants."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -46,7 +59,7 @@ static int execute(PyObject *module) {
         PyErr_SetString(PyExc_ImportError, "hurray runs in the main interpreter only");
         return -1;
     }
-    if (!hpy_handle_add(module) || !hpy_view_add(module)) return -1;
+    if (!hpy_handle_add(module) || !hpy_view_add(module) || !hpy_producer_add(module)) return -1;
     return PyModule_AddFunctions(module, hpy_generated_methods);
 }
 

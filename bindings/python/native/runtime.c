@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "bindings/python/native/library.h"
+#include "bindings/python/native/log.h"
 
 // A thread that asks for the GIL while Python shuts down is ended inside PyGILState_Ensure, with the library's frames
 // on its stack. So the end waits for those who are about to ask, and nobody asks after it.
@@ -11,12 +12,17 @@ static atomic_uint entering;
 static atomic_bool ended;
 static uint64_t generation;  // changes only in the child of a fork, which has one thread
 
-bool hpy_enter(HpyEntry *entry) {
+bool hpy_announce(void) {
     atomic_fetch_add(&entering, 1);
-    if (atomic_load(&ended)) {
-        atomic_fetch_sub(&entering, 1);
-        return false;
-    }
+    if (!atomic_load(&ended)) return true;
+    atomic_fetch_sub(&entering, 1);
+    return false;
+}
+
+void hpy_retract(void) { atomic_fetch_sub(&entering, 1); }
+
+bool hpy_enter(HpyEntry *entry) {
+    if (!hpy_announce()) return false;
     entry->state = PyGILState_Ensure();
     PyErr_Fetch(&entry->type, &entry->value, &entry->traceback);
     return true;
@@ -25,7 +31,7 @@ bool hpy_enter(HpyEntry *entry) {
 void hpy_leave(HpyEntry *entry) {
     PyErr_Restore(entry->type, entry->value, entry->traceback);
     PyGILState_Release(entry->state);
-    atomic_fetch_sub(&entering, 1);
+    hpy_retract();
 }
 
 uint64_t hpy_generation(void) { return generation; }
@@ -46,5 +52,6 @@ PyObject *hpy_runtime_forked(PyObject *module, PyObject *unused) {
     ++generation;
     atomic_store(&entering, 0);  // those who were entering are threads of the parent
     hpy_queue_forked();
+    hpy_log_forked();
     Py_RETURN_NONE;
 }

@@ -13,6 +13,11 @@ typedef struct HpyEntry {
 bool hpy_enter(HpyEntry *entry);
 void hpy_leave(HpyEntry *entry);
 
+// For a callback that gives Python something to do without taking the GIL: between the two, Python does not end. False
+// once it has begun to.
+bool hpy_announce(void);
+void hpy_retract(void);
+
 // Number of forks between the first process and this one. What was made under another number belongs to a parent.
 uint64_t hpy_generation(void);
 

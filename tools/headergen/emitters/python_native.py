@@ -18,6 +18,13 @@ HAND_WRITTEN = {
     "hurray_reader_from_memory": "keeps memory",
     "hurray_tensor_view": "feeds the buffer protocol",
     "hurray_descriptor_encode": "fills memory of a length that another call tells",
+    "hurray_buffer_handoff": "keeps memory and callbacks",
+    "hurray_buffer_event": "gives opaque pointers",
+    "hurray_buffer_event_release": "calls back, also for a part of another handle, which is busy meanwhile",
+    "hurray_buffer_stream": "gives opaque pointers",
+    "hurray_producer_request": "calls back",
+    "hurray_producer_release": "calls back",
+    "hurray_log_callback_set": "keeps a callback",
 }
 
 # Calls that may wait for a disk or a peer, or move many bytes: made without the GIL.
@@ -292,9 +299,9 @@ class _Wrapper:
 
     def _handle(self, p: dict, taker: str = "hpy_handle_take") -> str:
         name, handle = p["name"], common.target(p["type"])["name"]
-        argument = self._argument(p, common.strip_prefix(handle, "Hurray"))
-        self.locals.append(f"    HpyHandle *{name} = NULL;\n")
         optional = p.get("annotation") == "in_opt"
+        argument = self._argument(p, common.strip_prefix(handle, "Hurray") + (" | None" if optional else ""))
+        self.locals.append(f"    HpyHandle *{name} = NULL;\n")
         take = f'{name} = {taker}({argument}, {_kind(handle)}, "{name}");\n    '
         if optional:
             self.takes.append(f"    if ({argument} != Py_None) {{\n        {take}    if ({name} == NULL) goto done;\n    }}\n")
