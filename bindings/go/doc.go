@@ -12,7 +12,8 @@
 // Everything that has a Close is closed by whoever made it. Close releases at once, may be called again, and makes
 // every later use an error that matches ErrClosed. The garbage collector is only a backup: objects that were forgotten
 // give their memory back some time, and the Release functions of Go memory then run in the next constructor or Close,
-// or in DrainReleases, never on the collector's goroutine.
+// or in DrainReleases, never on the collector's goroutine, unless ReleaseAnyThread consents to that. Releases of events
+// must be safe on any thread, and may run there.
 //
 // Memory is shared and counted: it lives until the last Tensor, View, Buffer, BufferList or foreign handle of it is
 // closed. FromSlice lends the memory of a slice: it is pinned until then, and Release runs exactly once.
@@ -23,6 +24,14 @@
 //
 // BufferList and TensorContext are the pair in which tensors travel between runtimes: Import takes over what it
 // imports, and on failure nothing has moved.
+//
+// # Devices
+//
+// Memory of a device is handed off with the promise of when its bytes are there: HandOff takes the 16 bytes of the
+// buffer's handle, whose sync mode says what comes along, and an Event or a Stream. The consumer waits for the event of
+// each SyncEvent buffer and releases it, exactly once: Tensor.WaitEvents does both. For SyncConsumerStream it asks a
+// Producer, naming its stream; an Exporter of Go's answers such requests. Handles of devices are numbers to this package.
+// Memory that is not the host's gives no slices here.
 //
 // # Goroutines
 //

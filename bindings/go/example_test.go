@@ -205,6 +205,112 @@ func ExampleTensor_Export() {
 	// <nil>
 }
 
+// pretend is a device's runtime that does nothing.
+type pretend struct{}
+
+func (pretend) wait(stream, event uintptr) { fmt.Println("stream", stream, "waits for event", event) }
+func (pretend) order(stream uintptr)       { fmt.Println("stream", stream, "waits for the producer's") }
+func (pretend) free()                      { fmt.Println("the memory is free") }
+
+// Memory of a device, handed off with an event.
+func ExampleHandOff() {
+	var device pretend
+	const memory, event, stream = uintptr(0x7d0000000000), uintptr(17), uintptr(4)
+	descriptor, err := hurray.NewDescriptor(hurray.DescriptorSpec{
+		ElementType: hurray.TypeFloat32, Layout: hurray.LayoutRowMajor, Shape: []uint64{3},
+		Buffers: []hurray.BufferHandle{{ByteSize: 12, Alignment: 256, Device: hurray.DeviceCUDA, SyncMode: hurray.SyncEvent}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer descriptor.Close()
+	// sample: handoff
+	// The producer has recorded the event behind all that writes the memory.
+	handle := hurray.BufferHandle{ByteSize: 12, Alignment: 256, Device: hurray.DeviceCUDA, SyncMode: hurray.SyncEvent}
+	buffer, err := hurray.HandOff(hurray.Handoff{
+		Handle:       handle.Bytes(), // 16 bytes; the sync mode in them says what must come along
+		Data:         memory,
+		Release:      device.free,
+		Event:        hurray.Event{Handle: event, Device: hurray.DeviceCUDA},
+		ReleaseEvent: func() { fmt.Println("the event is free") },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	list, err := hurray.NewBufferList(buffer)
+	if err != nil {
+		log.Fatal(err)
+	}
+	tensor, err := hurray.NewTensor(descriptor, list)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer tensor.Close()
+
+	// The consumer makes each stream that will touch the tensor wait; then the event goes back.
+	err = tensor.WaitEvents(func(e hurray.Event) error {
+		device.wait(stream, e.Handle)
+		return nil
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// end sample
+	// Output:
+	// stream 4 waits for event 17
+	// the event is free
+	// the memory is free
+}
+
+// A producer that puts its tensors in order on the consumer's stream.
+func ExampleProducer() {
+	var device pretend
+	const memory = uintptr(0x7d0000000000)
+	descriptor, err := hurray.NewDescriptor(hurray.DescriptorSpec{
+		ElementType: hurray.TypeFloat32, Layout: hurray.LayoutRowMajor, Shape: []uint64{3},
+		Buffers: []hurray.BufferHandle{{ByteSize: 12, Alignment: 256, Device: hurray.DeviceCUDA, SyncMode: hurray.SyncConsumerStream}},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer descriptor.Close()
+	encoded, err := descriptor.Encode()
+	if err != nil {
+		log.Fatal(err)
+	}
+	// sample: producer
+	exporter := hurray.ExporterFunc(func(stream hurray.Stream) (*hurray.BufferList, *hurray.TensorContext, error) {
+		device.order(stream.Handle) // before the handoff: the stream waits for what writes the memory
+		handle := hurray.BufferHandle{ByteSize: 12, Alignment: 256, Device: hurray.DeviceCUDA, SyncMode: hurray.SyncConsumerStream}
+		buffer, err := hurray.HandOff(hurray.Handoff{Handle: handle.Bytes(), Data: memory, Release: device.free, Stream: stream})
+		if err != nil {
+			return nil, nil, err
+		}
+		list, err := hurray.NewBufferList(buffer)
+		if err != nil {
+			return nil, nil, errors.Join(err, buffer.Close())
+		}
+		context, err := hurray.NewTensorContext(hurray.CABIVersion, encoded, nil)
+		return list, context, err
+	})
+	producer, err := hurray.NewProducer(exporter, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer producer.Close()
+
+	// The consumer asks with its stream, and may use the tensor on it at once.
+	tensor, err := producer.Request(hurray.Stream{Handle: 4, Device: hurray.DeviceCUDA})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer tensor.Close()
+	// end sample
+	// Output:
+	// stream 4 waits for the producer's
+	// the memory is free
+}
+
 // Errors carry code and place.
 func ExampleError() {
 	// sample: errors

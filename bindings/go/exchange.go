@@ -26,37 +26,59 @@ func newBufferList(handle *capi.BufferList) *BufferList {
 	return l
 }
 
+// maxListed is how many buffers a new list has room for before the first is pushed: more than a buffer table can have.
+const maxListed = 4096
+
 // NewBufferList makes a list of buffers, which it takes over: they are closed when NewBufferList succeeds. When it
-// fails they are the caller's as before.
+// fails they are the caller's as before. Until it returns, the buffers are closed to other goroutines.
+//
+// Errors: ErrClosed, also for a buffer that is named twice; ErrLimitExceeded for more than 4096 buffers.
 func NewBufferList(buffers ...*Buffer) (*BufferList, error) {
 	const op = "NewBufferList"
 	if err := load(op); err != nil {
 		return nil, err
+	}
+	if len(buffers) > maxListed {
+		return nil, &Error{Op: op, Code: StatusLimitExceeded, Message: "a list is made of at most 4096 buffers", Offset: -1}
 	}
 	var handle *capi.BufferList
 	if status := capi.CallBufferListNew(uint64(len(buffers)), &handle); status != 0 {
 		return nil, seedCall(op, "the list could not be made", status)
 	}
 	list := newBufferList(handle)
-	// Shares are pushed, so that a failure on the way leaves every buffer where it was.
+	// All are taken before the first is pushed: what is in the list cannot come out of it again. There is room for them,
+	// so that a push of a buffer of our own has no reason to fail.
+	taken := make([]*capi.Buffer, 0, len(buffers))
 	for _, buffer := range buffers {
-		share, err := buffer.Share()
-		if err == nil {
-			if err = list.Push(share); err != nil {
-				_ = share.Close()
-			}
+		handle := buffer.take()
+		if handle == nil {
+			giveBack(buffers, taken)
+			_ = list.Close()
+			return nil, closedError(op, "buffer")
 		}
-		if err != nil {
+		taken = append(taken, handle)
+	}
+	for i := range taken {
+		if err := seedCall(op, "the list does not take the buffer", capi.CallBufferListPush(handle, taken[i])); err != nil {
+			giveBack(buffers[i:], taken[i:])
 			_ = list.Close()
 			return nil, err
 		}
 	}
+	runtime.KeepAlive(list)
 	for _, buffer := range buffers {
-		if err := buffer.Close(); err != nil {
-			return nil, err
-		}
+		runtime.SetFinalizer(buffer, nil)
 	}
 	return list, nil
+}
+
+// giveBack opens buffers again whose handles were taken.
+func giveBack(buffers []*Buffer, taken []*capi.Buffer) {
+	for i, handle := range taken {
+		buffers[i].mutex.Lock()
+		buffers[i].handle = handle
+		buffers[i].mutex.Unlock()
+	}
 }
 
 // Push appends a buffer, which the list takes over: it is closed when Push succeeds.
@@ -85,20 +107,28 @@ func (l *BufferList) Len() (int, error) {
 	return int(*length), err
 }
 
-// Buffer makes a share of buffer i, which the caller closes.
-//
-// Errors: ErrIndexOutOfBounds.
-func (l *BufferList) Buffer(i int) (*Buffer, error) {
-	const op = "BufferList.Buffer"
-	var share *capi.Buffer
+// borrow runs f on the handle of buffer i, which the list keeps.
+func (l *BufferList) borrow(op string, i int, f func(buffer *capi.Buffer) error) error {
 	err := l.use(op, func(list *capi.BufferList) error {
 		var borrowed *capi.Buffer
 		if err := seedCall(op, "there is no buffer of that index", capi.CallBufferListGet(list, uint64(i), &borrowed)); err != nil {
 			return err
 		}
-		return call(op, func(report *capi.Error) int32 { return capi.CallBufferShare(borrowed, &share, report) })
+		return f(borrowed)
 	})
 	runtime.KeepAlive(l)
+	return err
+}
+
+// Buffer makes a share of buffer i, which the caller closes. It has no event: see Event.
+//
+// Errors: ErrIndexOutOfBounds.
+func (l *BufferList) Buffer(i int) (*Buffer, error) {
+	const op = "BufferList.Buffer"
+	var share *capi.Buffer
+	err := l.borrow(op, i, func(buffer *capi.Buffer) error {
+		return call(op, func(report *capi.Error) int32 { return capi.CallBufferShare(buffer, &share, report) })
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -201,8 +231,19 @@ func (c *TensorContext) Descriptor() ([]byte, error) {
 		if err := seedCall(op, "the context is not valid", capi.CallTensorContextABIVersion(context, version)); err != nil {
 			return err
 		}
-		// A newer library that works with this package also knows the contexts of the versions between them.
-		if *version < CABIVersion || *version > native.Version() {
+		supported := *version == CABIVersion
+		if *version > CABIVersion {
+			// A later one is readable where the copy of the library that made the context vouches for it and for ours.
+			vouched := new(uint8)
+			err := call(op, func(report *capi.Error) int32 {
+				return capi.CallTensorContextSupports(context, CABIVersion, vouched, report)
+			})
+			if err != nil {
+				return err
+			}
+			supported = *vouched != 0
+		}
+		if !supported {
 			return &Error{Op: op, Code: StatusVersionMismatch, Offset: -1, Message: fmt.Sprintf(
 				"the context was made by version %d of the C ABI; this package was built for version %d", *version, CABIVersion)}
 		}

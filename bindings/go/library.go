@@ -116,6 +116,24 @@ func Diagnostics() ([]Diagnostic, error) {
 	}
 }
 
+// SetLog makes log get each report that Diagnostics keeps, when it is made; nil: nobody gets them. There is one in the
+// process: the one before, of Go's or of another runtime's, is replaced, and is not running any more when SetLog returns.
+// log is called on the thread that the fault was found on; it must not call SetLog, and a panic in it ends the program.
+// Any goroutine may call SetLog, with no lock held that log takes. Since version 4 of the C ABI.
+//
+// Errors: ErrInvalidArgument when it is called from within log.
+func SetLog(log func(d Diagnostic)) error {
+	const op = "SetLog"
+	if err := load(op); err != nil {
+		return err
+	}
+	var f native.LogFunc
+	if log != nil {
+		f = func(status int32, message string) { log(Diagnostic{Status(status), message}) }
+	}
+	return call(op, func(report *capi.Error) int32 { return native.SetLog(f, report) })
+}
+
 // DrainReleases runs the releases of memory that the garbage collector caused and that wait for a goroutine to run
 // on, and returns how many ran. Every constructor and every Close does so by itself; a program that has done with
 // this package may call it at last.

@@ -113,6 +113,10 @@ func loadChild() int {
 		"Diagnostics":           func() error { _, err := hurray.Diagnostics(); return err },
 		"SetHandleChecks":       func() error { return hurray.SetHandleChecks(true) },
 		"DrainReleases":         func() error { _, err := hurray.DrainReleases(); return err },
+		"HandOff":               func() error { _, err := hurray.HandOff(hurray.Handoff{}); return err },
+		"NewProducer":           func() error { _, err := hurray.NewProducer(nil, nil); return err },
+		"ProducerFromPointer":   func() error { _, err := hurray.ProducerFromPointer(nil); return err },
+		"SetLog":                func() error { return hurray.SetLog(nil) },
 	}
 	for name, way := range ways {
 		var again *hurray.Error

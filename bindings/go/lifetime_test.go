@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"hurray.dev/go/hurray"
 )
@@ -196,7 +197,9 @@ func TestClosedObjectsSaySo(t *testing.T) {
 	ok(t, fileWriter.Finish())
 	file := value(hurray.Open(path, nil))(t)
 	open := value(hurray.FromSlice([]int16{1, 2}, []int{2}, nil))(t)
-	for _, c := range []closer{tensor, view, descriptor, buffer, list, context, reader, writer, fileWriter, file} {
+	exporter, _ := exporting(t, hurray.SyncProducerSynced, hurray.Stream{})
+	producer := value(hurray.NewProducer(exporter, nil))(t)
+	for _, c := range []closer{tensor, view, descriptor, buffer, list, context, reader, writer, fileWriter, file, producer} {
 		for range 3 {
 			ok(t, c.Close())
 		}
@@ -249,6 +252,19 @@ func TestClosedObjectsSaySo(t *testing.T) {
 		"File.Tensor":             func() error { _, err := file.Tensor(0); return err },
 		"File.TensorByName":       func() error { _, err := file.TensorByName("x"); return err },
 		"File.MetadataEntry":      func() error { _, _, err := file.MetadataEntry(0); return err },
+		"Buffer.Event":            func() error { _, err := buffer.Event(); return err },
+		"Buffer.ReleaseEvent":     func() error { return buffer.ReleaseEvent() },
+		"Buffer.Stream":           func() error { _, err := buffer.Stream(); return err },
+		"Buffer.SetReleaseAny":    func() error { return buffer.SetReleaseAnyThread() },
+		"BufferList.Event":        func() error { _, err := list.Event(0); return err },
+		"BufferList.ReleaseEvent": func() error { return list.ReleaseEvent(0) },
+		"BufferList.Stream":       func() error { _, err := list.Stream(0); return err },
+		"Tensor.Event":            func() error { _, err := tensor.Event(0); return err },
+		"Tensor.ReleaseEvent":     func() error { return tensor.ReleaseEvent(0) },
+		"Tensor.Stream":           func() error { _, err := tensor.Stream(0); return err },
+		"Tensor.WaitEvents":       func() error { return tensor.WaitEvents(func(hurray.Event) error { return nil }) },
+		"Producer.Request":        func() error { _, err := producer.Request(hurray.Stream{}); return err },
+		"Producer.MoveTo":         func() error { return producer.MoveTo(unsafe.Pointer(new([64]byte))) },
 		"BufferListFromPointer":   func() error { _, err := hurray.BufferListFromPointer(list.Detach()); return err },
 		"TensorContextFromOfNone": func() error { _, err := hurray.TensorContextFromPointer(context.Detach()); return err },
 	} {
@@ -382,6 +398,16 @@ func exitChild(checks bool) int {
 		writer, err7 := hurray.NewMemoryWriter()
 		reader, err8 := hurray.NewReaderBytes([]byte("HRRY"), nil)
 		kept = append(kept, allocated, copied, writer, reader)
+		// Memory of a device with its event, and a producer.
+		handed, err9 := hurray.HandOff(hurray.Handoff{
+			Handle: entry(hurray.SyncEvent).Bytes(), Data: deviceMemory, Release: called,
+			Event: hurray.Event{Handle: someEvent, Device: hurray.DeviceCUDA}, ReleaseEvent: called,
+		})
+		producer, err10 := hurray.NewProducer(hurray.ExporterFunc(nil), called)
+		kept = append(kept, handed, producer, errors.Join(err9, err10))
+		if err := errors.Join(err9, err10, hurray.SetLog(func(hurray.Diagnostic) { called() })); err != nil {
+			return err
+		}
 		if err := errors.Join(err1, err2, err3, err4, err5, err6, err7, err8, writer.Write(tensor)); err != nil {
 			return err
 		}

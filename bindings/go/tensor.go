@@ -18,7 +18,7 @@ type Tensor struct {
 
 // tensorCore is the handle that a Tensor and its views share: it ends with the last of them.
 type tensorCore struct {
-	references atomic.Int64
+	counted
 	// mutex gives the library the one thread at a time that it wants on a handle.
 	mutex  sync.Mutex
 	handle *capi.Tensor
@@ -26,7 +26,6 @@ type tensorCore struct {
 
 func newTensor(handle *capi.Tensor) *Tensor {
 	core := &tensorCore{handle: handle}
-	core.references.Store(1)
 	t := new(Tensor)
 	t.core.Store(core)
 	runtime.SetFinalizer(t, finalizeTensor)
@@ -39,23 +38,10 @@ func finalizeTensor(t *Tensor) {
 	}
 }
 
-// retain adds a reference, unless the last one has gone.
-func (c *tensorCore) retain() bool {
-	for {
-		count := c.references.Load()
-		if count == 0 {
-			return false
-		}
-		if c.references.CompareAndSwap(count, count+1) {
-			return true
-		}
-	}
-}
-
 // drop takes a reference back; the last one ends the handle. A collector's goroutine drops deferred: what is to be
 // released then waits for a goroutine of the user's.
 func (c *tensorCore) drop(deferred bool) error {
-	if c.references.Add(-1) != 0 {
+	if !c.dropped() {
 		return nil
 	}
 	handle := c.handle
@@ -398,21 +384,39 @@ func (t *Tensor) EncodeDescriptor() ([]byte, error) {
 	return encoded, err
 }
 
+// borrow runs f on the handle of buffer i, which the tensor keeps.
+func (t *Tensor) borrow(op string, i int, f func(buffer *capi.Buffer) error) error {
+	if i < 0 || uint64(i) > 0xffffffff {
+		return &Error{Op: op, Code: StatusIndexOutOfBounds, Message: "there is no buffer of that index", Offset: -1}
+	}
+	core, err := t.retain(op)
+	if err != nil {
+		return err
+	}
+	core.mutex.Lock()
+	var borrowed *capi.Buffer
+	err = call(op, func(report *capi.Error) int32 {
+		return capi.CallTensorBuffer(core.handle, uint32(i), &borrowed, report)
+	})
+	if err == nil {
+		err = f(borrowed)
+	}
+	core.mutex.Unlock()
+	runtime.KeepAlive(t)
+	if ended := core.drop(false); err == nil {
+		err = ended
+	}
+	return err
+}
+
 // Buffer makes a share of one of the tensor's buffers, which the caller closes.
 //
 // Errors: ErrIndexOutOfBounds.
 func (t *Tensor) Buffer(i int) (*Buffer, error) {
 	const op = "Tensor.Buffer"
-	if i < 0 || uint64(i) > 0xffffffff {
-		return nil, &Error{Op: op, Code: StatusIndexOutOfBounds, Message: "there is no buffer of that index", Offset: -1}
-	}
 	var share *capi.Buffer
-	err := t.use(op, func(handle *capi.Tensor, report *capi.Error) int32 {
-		var borrowed *capi.Buffer
-		if status := capi.CallTensorBuffer(handle, uint32(i), &borrowed, report); status != 0 {
-			return status
-		}
-		return capi.CallBufferShare(borrowed, &share, report)
+	err := t.borrow(op, i, func(buffer *capi.Buffer) error {
+		return call(op, func(report *capi.Error) int32 { return capi.CallBufferShare(buffer, &share, report) })
 	})
 	if err != nil {
 		return nil, err

@@ -100,18 +100,37 @@ var deferred atomic.Bool
 // MarkDeferred says that a deferred destroy has taken place.
 func MarkDeferred() { deferred.Store(true) }
 
+// waiting are ends of objects that no queue of the library's takes.
+var waiting struct {
+	sync.Mutex
+	ends []func()
+}
+
+// Defer keeps the end of an object that the collector found for the next Drain.
+func Defer(end func()) {
+	waiting.Lock()
+	waiting.ends = append(waiting.ends, end)
+	waiting.Unlock()
+	MarkDeferred()
+}
+
 // Drain runs the releases that wait on the queue, when there may be any, and returns how many ran. It is called with
 // no lock held: releases run code of the user's.
 func Drain() uint64 {
 	if !deferred.Swap(false) {
 		return 0
 	}
-	var released uint64
-	if capi.CallReleaseQueueDrain(queue, ^uint64(0), &released, nil) != 0 {
-		// The queue lives as long as the process, and draining has no other way to fail.
-		return 0
+	waiting.Lock()
+	ends := waiting.ends
+	waiting.ends = nil
+	waiting.Unlock()
+	for _, end := range ends {
+		end()
 	}
-	return released
+	var released uint64
+	// What it may answer beside 0 is said of releases that throw, which none of Go's does: the others have run.
+	capi.CallReleaseQueueDrain(queue, ^uint64(0), &released, nil)
+	return released + uint64(len(ends))
 }
 
 // Pending tells how many releases wait on the queue.

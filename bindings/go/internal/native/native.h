@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include <hurray.h>
+
 /* Opens a library; NULL and a message that the caller frees on failure. */
 void *hurray_go_open(const char *path, char **message);
 
@@ -19,6 +21,19 @@ uint8_t hurray_go_supports(void *library, uint32_t version);
 /* The release callbacks of all memory and owners that Go lends: the context is the number of a cgo.Handle. */
 void hurray_go_release(void *data, void *context);
 void hurray_go_owner_release(void *owner);
+
+/* The release callback of all events that Go lends, and the functions of all producers of Go's. */
+void hurray_go_event_release(void *sync_handle, void *context);
+HurrayStatus hurray_go_export_tensor(void *context, void *consumer_stream, uint8_t consumer_stream_device_tag,
+                                     HurrayBufferList **out_list, HurrayTensorContext **out_context, HurrayError *error);
+void hurray_go_producer_release(void *context);
+
+/* The log callback: the context is the number of a cgo.Handle. */
+void hurray_go_log(void *context, HurrayStatus code, const char *message);
+
+/* The number of the innermost frame of this thread, 0 for none; set returns what it was before. */
+uintptr_t hurray_go_frame_get(void);
+uintptr_t hurray_go_frame_set(uintptr_t frame);
 
 /* A further descriptor of an open file, closed on exec; negative, an error number, on failure. */
 int hurray_go_duplicate(int descriptor);
