@@ -10,7 +10,7 @@ import java.util.Optional;
  * What a tensor is: element type, layout, shape and buffers (format: tensor descriptor). An immutable value: nothing to close, and any
  * thread may use it. Always valid: it was decoded or built, and checked.
  */
-public final class Descriptor {
+public final class Descriptor extends TensorFacts {
     /** A dimension whose size is not known (dynamic). */
     public static final long DYNAMIC = Abi.DIMENSION_DYNAMIC;
 
@@ -21,32 +21,27 @@ public final class Descriptor {
     private final int versionMajor;
     private final int versionMinor;
     private final int flags;
-    private final int elementTypeTag;
-    private final int layoutTag;
-    private final int elementBits;
     private final long byteOffset;
-    private final long elementCount;
-    private final long[] shape;
     private final long[] strides;
     private final Shard shard;
     private final List<BufferHandle> buffers;
 
     private Descriptor(byte[] encoded, Scratch scratch) {
+        super(
+                scratch.readByte(Structs.DescriptorInfo.ELEMENT_TYPE),
+                scratch.readByte(Structs.DescriptorInfo.LAYOUT),
+                scratch.readInt(Structs.DescriptorInfo.BITS),
+                scratch.readArray(0, scratch.readInt(Structs.DescriptorInfo.RANK)),
+                scratch.readLong(Structs.DescriptorInfo.ELEMENT_COUNT));
         this.encoded = encoded;
         versionMajor = scratch.readByte(Structs.DescriptorInfo.VERSION_MAJOR);
         versionMinor = scratch.readByte(Structs.DescriptorInfo.VERSION_MINOR);
         flags = scratch.readInt(Structs.DescriptorInfo.FLAGS);
-        elementTypeTag = scratch.readByte(Structs.DescriptorInfo.ELEMENT_TYPE);
-        layoutTag = scratch.readByte(Structs.DescriptorInfo.LAYOUT);
-        elementBits = scratch.readInt(Structs.DescriptorInfo.BITS);
         byteOffset = scratch.readLong(Structs.DescriptorInfo.BYTE_OFFSET);
-        elementCount = scratch.readLong(Structs.DescriptorInfo.ELEMENT_COUNT);
-        int rank = scratch.readInt(Structs.DescriptorInfo.RANK);
-        shape = scratch.readArray(0, rank);
         boolean strided = scratch.readLong(Structs.DescriptorInfo.STRIDES) != 0;
-        strides = strided ? scratch.readArray(1, rank) : null;
+        strides = strided ? scratch.readArray(1, shape.length) : null;
         boolean sharded = scratch.readLong(Structs.DescriptorInfo.PARENT_SHAPE) != 0;
-        shard = sharded ? new Shard(scratch.readArray(2, rank), scratch.readArray(3, rank)) : null;
+        shard = sharded ? new Shard(scratch.readArray(2, shape.length), scratch.readArray(3, shape.length)) : null;
         List<BufferHandle> table = new ArrayList<>();
         for (int i = 0; i < scratch.readInt(Structs.DescriptorInfo.BUFFER_COUNT); ++i) {
             table.add(scratch.readHandle(i));
@@ -135,46 +130,6 @@ public final class Descriptor {
     /** Flag bits of the fixed header. */
     public int flags() {
         return flags;
-    }
-
-    /** The element type; {@link ElementType#UNKNOWN} for a private one. */
-    public ElementType elementType() {
-        return ElementType.of(elementTypeTag);
-    }
-
-    /** The number of the element type. */
-    public int elementTypeTag() {
-        return elementTypeTag;
-    }
-
-    /** Bits of one element. */
-    public int elementBits() {
-        return elementBits;
-    }
-
-    /** The layout; {@link Layout#UNKNOWN} for a private one. */
-    public Layout layout() {
-        return Layout.of(layoutTag);
-    }
-
-    /** The number of the layout. */
-    public int layoutTag() {
-        return layoutTag;
-    }
-
-    /** Number of dimensions. */
-    public int rank() {
-        return shape.length;
-    }
-
-    /** Sizes in elements, {@link #DYNAMIC} for one that is not known; a new array. */
-    public long[] shape() {
-        return shape.clone();
-    }
-
-    /** Product of the shape; {@link #DYNAMIC} when a dimension is. */
-    public long elementCount() {
-        return elementCount;
     }
 
     /** Strides in elements, of the strided layout only. */

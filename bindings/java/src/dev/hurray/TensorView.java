@@ -17,19 +17,14 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * <p>Positions in the ByteBuffers count from the lowest byte that an element reaches, which with negative strides is not element (0,
  * ..., 0): {@link #position(long...)} tells where an element lies.
  */
-public final class TensorView {
+public final class TensorView extends TensorFacts {
     private static final int CHUNK_SHIFT = 30;
 
-    private final int elementTypeTag;
-    private final int layoutTag;
     private final int deviceTag;
-    private final int bits;
     private final int flags;
-    private final long[] shape;
     private final long[] strides;
     private final long byteSize;
     private final long bytesBelow;
-    private final long elementCount;
     private final long lowest;
 
     // The first 2^31-1 bytes, and the share that lives as long as they do.
@@ -39,18 +34,18 @@ public final class TensorView {
     private final AtomicReferenceArray<ByteBuffer> chunks;
 
     TensorView(Scratch scratch, ByteBuffer root) {
-        int rank = scratch.readByte(Structs.View.RANK);
-        elementTypeTag = scratch.readByte(Structs.View.ELEMENT_TYPE);
-        layoutTag = scratch.readByte(Structs.View.LAYOUT);
+        super(
+                scratch.readByte(Structs.View.ELEMENT_TYPE),
+                scratch.readByte(Structs.View.LAYOUT),
+                scratch.readInt(Structs.View.BITS),
+                scratch.readArray(0, scratch.readByte(Structs.View.RANK)),
+                scratch.readLong(Structs.View.ELEMENT_COUNT));
         deviceTag = scratch.readByte(Structs.View.DEVICE);
-        bits = scratch.readInt(Structs.View.BITS);
         flags = scratch.readInt(Structs.View.FLAGS);
         byteSize = scratch.readLong(Structs.View.BYTE_SIZE);
         bytesBelow = scratch.readLong(Structs.View.BYTES_BELOW);
-        elementCount = scratch.readLong(Structs.View.ELEMENT_COUNT);
         lowest = scratch.readLong(Structs.View.DATA) - bytesBelow;
-        shape = scratch.readArray(0, rank);
-        strides = scratch.readLong(Structs.View.STRIDES) != 0 ? scratch.readArray(1, rank) : contiguousStrides(shape);
+        strides = scratch.readLong(Structs.View.STRIDES) != 0 ? scratch.readArray(1, shape.length) : contiguousStrides(shape);
         if (root != null) {
             this.share = MemoryShare.attach(root, scratch.share());
             this.root = root.order(ByteOrder.LITTLE_ENDIAN);
@@ -75,49 +70,14 @@ public final class TensorView {
 
     // --- Facts ----------------------------------------------------------------------------------------------------------------------
 
-    /** The element type; {@link ElementType#UNKNOWN} for a private one. */
-    public ElementType elementType() {
-        return ElementType.of(elementTypeTag);
-    }
-
-    /** The number of the element type. */
-    public int elementTypeTag() {
-        return elementTypeTag;
-    }
-
-    /** The layout. */
-    public Layout layout() {
-        return Layout.of(layoutTag);
-    }
-
     /** The device whose memory it is; {@link Device#UNKNOWN} for a private one. */
     public Device device() {
         return Device.of(deviceTag);
     }
 
-    /** Bits of one element. */
-    public int elementBits() {
-        return bits;
-    }
-
-    /** Number of dimensions. */
-    public int rank() {
-        return shape.length;
-    }
-
-    /** Sizes in elements; a new array. */
-    public long[] shape() {
-        return shape.clone();
-    }
-
     /** Strides in elements, also those that the layout implies; a new array. */
     public long[] strides() {
         return strides.clone();
-    }
-
-    /** Product of the shape. */
-    public long elementCount() {
-        return elementCount;
     }
 
     /** Bytes from the lowest to the end of the highest element. */

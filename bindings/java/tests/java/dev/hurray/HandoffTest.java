@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.hurray.Memory.Counter;
+import java.lang.ref.WeakReference;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
@@ -532,6 +533,39 @@ class HandoffTest extends Baseline {
         assertThrows(IllegalStateException.class, handoff::handOff);
         buffer.close();
         expectOrder();
+    }
+
+    @Test
+    void aFailedHandoffKeepsNothingReachable() {
+        WeakReference<Object> kept = failWith(new Object());
+        assertTrue(collectUntil(() -> kept.get() == null));
+    }
+
+    private WeakReference<Object> failWith(Object captured) {
+        Handoff handoff =
+                Handoff.of(handle(SyncMode.EVENT), memory)
+                        .onRelease(captured::hashCode)
+                        .event(new DeviceEvent(device.newEvent(), Device.ROCM), event -> captured.hashCode());
+        Failures.expect(StatusCode.SYNC_MODE_MISMATCH, handoff::handOff);
+        return new WeakReference<>(captured);
+    }
+
+    @Test
+    void whatAHandoffKeepsIsReachableNoLongerThanItIsNeeded() {
+        Object captured = new Object();
+        WeakReference<Object> kept = new WeakReference<>(captured);
+        TensorBuffer buffer =
+                Handoff.of(handle(SyncMode.EVENT), memory)
+                        .onRelease(captured::hashCode)
+                        .event(new DeviceEvent(device.newEvent(), CUDA), captured::equals)
+                        .handOff();
+        captured = null;
+        for (int i = 0; i < 3; ++i) {
+            System.gc();
+        }
+        assertTrue(kept.get() != null);
+        buffer.close();
+        assertTrue(collectUntil(() -> kept.get() == null));
     }
 
     @Test
