@@ -137,11 +137,19 @@ def _exporter(export: Callable[[StreamPayload | None], Any]) -> Callable[[int, i
 
 def _report(error: BaseException) -> tuple[int, str]:
     if isinstance(error, HurrayError) and int(error.code) < 0:
-        return int(error.code), error.message
-    text = f"Python raised {type(error).__name__}: {error}"
+        return int(error.code), _utf8(error.message)
+    try:
+        text = f"Python raised {type(error).__name__}: {error}"
+    except Exception:  # whatever __str__ does
+        text = f"Python raised {type(error).__name__}"
     if isinstance(error, MemoryError):
-        return Status.OUT_OF_MEMORY, text
-    return (Status.INTERNAL_PANIC if isinstance(error, Exception) else Status.CANCELLED), text
+        return Status.OUT_OF_MEMORY, _utf8(text)
+    return (Status.INTERNAL_PANIC if isinstance(error, Exception) else Status.CANCELLED), _utf8(text)
+
+
+def _utf8(text: str) -> str:
+    """Without what UTF-8 cannot say (a lone surrogate)."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 _native.set_producer_class(Producer)

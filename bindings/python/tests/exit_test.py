@@ -103,6 +103,51 @@ assert queue.pending == 1
 os.write(1, b"the end\\n")
 """, "the end\nended 0 pairs after Python: 0\n", flags=("-X", "dev", "-W", "ignore"))
 
+    def test_events_that_nobody_released_are_never_called_back(self):
+        self.ends("""
+def handed_off(text, write=os.write):
+    say = lambda what: lambda address: write(1, b"released " + what + b" of " + text + b"\\n")
+    handle = hurray.BufferHandle(64, 64, hurray.Device.CUDA, hurray.SyncMode.EVENT)
+    return hurray.Buffer.handoff(handle, 0x10000, release=say(b"memory"),
+                                 event=hurray.EventPayload(7, say(b"event"), handle.device_tag))
+
+class Source:
+    def export_tensor(self, stream):
+        buffer = handed_off(b"what was handed over")
+        descriptor = hurray.Descriptor.build("uint8", [64], buffers=[buffer.handle])
+        parts = hurray.BufferList()
+        parts.append(buffer)
+        return parts, hurray.TensorContext.new(descriptor.encode())
+
+# Another runtime gets the pair: as it asks a producer for one.
+class Struct(ctypes.Structure):
+    _fields_ = [("sizes", ctypes.c_uint64), ("context", ctypes.c_void_p), ("export", ctypes.c_void_p)]
+pair = (ctypes.c_void_p * 2)()
+with hurray.Producer.of(Source()) as producer:
+    struct = Struct.from_address(producer.address)
+    export = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint8, *[ctypes.c_void_p] * 3)
+    assert export(struct.export)(struct.context, 0, 0, ctypes.addressof(pair), ctypes.addressof(pair) + 8, 0) == 0
+other.late_end_keep(*pair)
+handed_off(b"what was closed in time").close()
+live = handed_off(b"what is live")
+os.write(1, b"the end\\n")
+""", "released event of what was closed in time\nreleased memory of what was closed in time\nthe end\n"
+     "ended 1 pairs after Python: 0\n", flags=("-X", "dev", "-W", "ignore"))
+
+    def test_a_producer_that_is_asked_after_python_has_ended_reports_that(self):
+        self.ends("""
+class Source:
+    def export_tensor(self, stream):
+        os.write(1, b"exported\\n")
+producer = hurray.Producer.of(Source())
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(producer))  # the struct is the object's
+other.late_end_keep_producer.argtypes = [ctypes.c_void_p] * 3
+other.late_end_keep_producer(producer.address, ctypes.cast(library.hurray_producer_request, ctypes.c_void_p),
+                             ctypes.cast(library.hurray_producer_release, ctypes.c_void_p))
+os.write(1, b"the end\\n")
+""", "the end\nasked after Python: -12, producer->export_tensor: Python has ended; released: 0\n"
+     "ended 0 pairs after Python: 0\n")
+
     def test_closing_in_an_exit_handler_that_runs_after_ours_leaks(self):
         done = run_python("""
 import atexit

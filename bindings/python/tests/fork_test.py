@@ -173,6 +173,67 @@ inherited.close()
 assert released == ["parent's"]
 """)
 
+    def test_events_and_memory_that_were_handed_off_are_the_parents_to_release(self):
+        self.runs("""
+handle = hurray.BufferHandle(64, 64, hurray.Device.CUDA, hurray.SyncMode.EVENT)
+def handed_off(event):
+    return Buffer.handoff(handle, 0x10000, release=lambda address: released.append("memory"),
+                          event=hurray.EventPayload(event, released.append, handle.device_tag))
+kept = [handed_off(1), handed_off(2)]
+
+def child():
+    kept[0].close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        kept.clear()
+    hurray.drain(default=True)
+    assert released == [], released
+    with handed_off(3) as own:
+        own.release_event()
+        assert released == [3], released
+    assert released == [3, "memory"], released
+
+def child_releases():
+    kept[0].release_event()  # ends the child's own copy of it, and calls nothing back
+    assert released == [], released
+
+in_child(child)
+in_child(child_releases)
+kept[0].release_event()
+for buffer in kept:
+    buffer.close()
+assert released == [1, "memory", 2, "memory"], released
+""")
+
+    def test_a_producer_of_the_parent_is_forked_for_its_child(self):
+        self.runs("""
+class Source:
+    def export_tensor(self, stream):
+        released.append("asked")
+        with Tensor.zeros("uint8", [4]) as tensor:
+            return tensor.export()
+
+producer = hurray.Producer.of(Source())
+
+def child():
+    try:
+        producer.request()
+    except hurray.HurrayError as error:
+        assert error.name == "FORKED", error
+    else:
+        raise SystemExit("asked")
+    producer.close()
+    assert released == []
+    with hurray.request(Source()) as tensor:
+        assert tensor.tolist() == [0] * 4
+    assert released == ["asked"]
+
+in_child(child)
+with producer.request() as tensor:
+    pass
+producer.close()
+""")
+
     def test_shares_and_exports_that_the_child_makes_of_what_it_inherited(self):
         self.runs("""
 tensor = Tensor.wrap(watched("parent's"))

@@ -12,6 +12,9 @@
 
 typedef HurrayStatus (*EndList)(HurrayBufferList **list);
 typedef HurrayStatus (*EndContext)(HurrayTensorContext **context);
+typedef HurrayStatus (*Request)(const HurrayProducer *producer, void *stream, uint8_t device, HurrayTensor **out,
+                                HurrayError *error);
+typedef HurrayStatus (*ReleaseProducer)(HurrayProducer *producer, HurrayError *error);
 
 enum { capacity = 4096 };
 
@@ -37,11 +40,26 @@ static bool end_one(HurrayStatus *status) {
     return true;
 }
 
+static HurrayProducer *producer;
+static Request request;
+static ReleaseProducer release_producer;
+
+// Asks the producer and releases it.
+static void end_producer(void) {
+    if (producer == NULL) return;
+    HurrayTensor *tensor = NULL;
+    HurrayError error;
+    const HurrayStatus asked = request(producer, NULL, 0, &tensor, &error);
+    const HurrayStatus released = release_producer(producer, NULL);
+    (void)dprintf(STDOUT_FILENO, "asked after Python: %d, %s; released: %d\n", (int)asked, error.message, (int)released);
+}
+
 // Runs when the program exits, which is after the end of Python.
 static void at_exit(void) {
     HurrayStatus status = HURRAY_OK;
     int pairs = 0;
     while (end_one(&status)) ++pairs;
+    end_producer();
     (void)dprintf(STDOUT_FILENO, "ended %d pairs after Python: %d\n", pairs, (int)status);
 }
 
@@ -57,6 +75,13 @@ EXPORTED void late_end_keep(HurrayBufferList *list, HurrayTensorContext *context
     kept[count].list = list;
     kept[count].context = context;
     ++count;
+}
+
+// Takes a producer over.
+EXPORTED void late_end_keep_producer(HurrayProducer *kept_producer, Request ask, ReleaseProducer release) {
+    producer = kept_producer;
+    request = ask;
+    release_producer = release;
 }
 
 static void *end_all(void *unused) {
