@@ -1,6 +1,7 @@
 package dev.hurray;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,6 +46,16 @@ abstract class Baseline {
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
+        }
+    }
+
+    /** Collects garbage, and runs nothing that it makes due, until the condition holds. */
+    static void collectOnlyUntil(String what, Condition condition) throws InterruptedException {
+        long deadline = System.nanoTime() + NANOS;
+        while (!condition.holds()) {
+            assertTrue(System.nanoTime() < deadline, "the collector did not find the " + what);
+            System.gc();
+            Thread.sleep(2);
         }
     }
 }

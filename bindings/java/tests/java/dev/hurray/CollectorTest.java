@@ -2,7 +2,6 @@ package dev.hurray;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.hurray.Memory.Counter;
 import java.lang.ref.WeakReference;
@@ -74,11 +73,7 @@ class CollectorTest extends Baseline {
     private static long collectorsThread() throws InterruptedException {
         AtomicReference<Thread> found = new AtomicReference<>();
         Releases.onUnreachable(new Object(), () -> found.set(Thread.currentThread()));
-        for (int i = 0; found.get() == null; ++i) {
-            assertTrue(i < 5000, "the collector did not find the probe");
-            System.gc();
-            Thread.sleep(2);
-        }
+        collectOnlyUntil("probe", () -> found.get() != null);
         return found.get().getId();
     }
 
@@ -86,13 +81,10 @@ class CollectorTest extends Baseline {
         return new WeakReference<>(maker.apply(released));
     }
 
-    /** Collects, and drains nothing, until the object is gone and its release waits. */
-    private static void untilPending(String what, WeakReference<Object> forgotten) throws InterruptedException {
-        for (int i = 0; forgotten.get() != null || Hurray.pendingReleases() == 0; ++i) {
-            assertTrue(i < 5000, "the collector did not find the " + what);
-            System.gc();
-            Thread.sleep(2);
-        }
+    /** Collects, and drains nothing, until the object is gone; its release waits then, and has not run. */
+    private static void untilPending(String what, WeakReference<Object> forgotten, Counter released) throws InterruptedException {
+        collectOnlyUntil(what, () -> forgotten.get() == null && Hurray.pendingReleases() + released.count() != 0);
+        assertEquals(0, released.count(), what + ": ran before any thread of the program asked");
     }
 
     private static long runOnNewThread(Runnable action) throws InterruptedException {
@@ -115,8 +107,7 @@ class CollectorTest extends Baseline {
                 String what = holder.getKey() + ", " + drain.getKey();
                 Counter released = new Counter();
                 WeakReference<Object> forgotten = forget(holder.getValue(), released);
-                untilPending(what, forgotten);
-                assertEquals(0, released.count(), what + ": ran before any thread of the program asked");
+                untilPending(what, forgotten, released);
                 long drainer = runOnNewThread(drain.getValue());
                 assertEquals(1, released.count(), what);
                 assertEquals(drainer, released.thread.getId(), what);
@@ -137,8 +128,7 @@ class CollectorTest extends Baseline {
                     TensorContext context = TensorContext.create(new byte[0], null);
                     Tensor share = tensor.share()) {
                 NativeResource closed = new NativeResource[] {tensor, buffer, list, context, share}[kind];
-                untilPending("tensor", forget(CollectorTest::wrapped, released));
-                assertEquals(0, released.count());
+                untilPending("tensor", forget(CollectorTest::wrapped, released), released);
                 long closer = runOnNewThread(closed::close);
                 assertEquals(1, released.count(), "kind " + kind);
                 assertEquals(closer, released.thread.getId(), "kind " + kind);
@@ -159,11 +149,7 @@ class CollectorTest extends Baseline {
                             return buffer;
                         },
                         released);
-        for (int i = 0; released.count() == 0; ++i) {
-            assertTrue(i < 5000, "the collector did not find the buffer");
-            System.gc();
-            Thread.sleep(2);
-        }
+        collectOnlyUntil("buffer", () -> released.count() != 0);
         assertEquals(null, forgotten.get());
         assertEquals(collector, released.thread.getId());
         assertEquals(0, Hurray.pendingReleases());
@@ -201,11 +187,7 @@ class CollectorTest extends Baseline {
                     released.run();
                     throw new IllegalStateException("on purpose");
                 });
-        for (int i = 0; released.count() == 0; ++i) {
-            assertTrue(i < 5000, "the collector did not find the buffer");
-            System.gc();
-            Thread.sleep(2);
-        }
+        collectOnlyUntil("buffer", () -> released.count() != 0);
         // The thread still serves others.
         assertEquals(released.thread.getId(), collectorsThread());
         ByteBuffer memory = Memory.at(0, 4);

@@ -211,11 +211,7 @@ class FileTest extends Baseline {
     void aForgottenWriterReleasesOnAThreadOfTheProgram() throws InterruptedException {
         Memory.Counter released = new Memory.Counter();
         forgetWriter(released);
-        for (int i = 0; Hurray.pendingReleases() == 0; ++i) {
-            assertTrue(i < 5000, "the collector did not find the writer");
-            System.gc();
-            Thread.sleep(2);
-        }
+        collectOnlyUntil("writer", () -> Hurray.pendingReleases() + released.count() != 0);
         assertEquals(0, released.count());
         Hurray.drainReleases();
         assertEquals(1, released.count());

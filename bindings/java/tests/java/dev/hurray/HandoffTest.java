@@ -226,11 +226,12 @@ class HandoffTest extends Baseline {
         assertEquals(1, device.violations("EVENT_NEVER_RELEASED"), device.log());
         assertEquals(1, device.violations("MEMORY_NEVER_RELEASED"), device.log());
         device.forgetViolations();
-        for (int i = 0; device.eventReleases(event) == 0 || Hurray.pendingReleases() == 0 || collector.get() == 0; ++i) {
-            assertTrue(i < 5000, "the collector did not find the buffer");
-            System.gc();
-            Thread.sleep(2);
-        }
+        collectOnlyUntil(
+                "buffer",
+                () ->
+                        device.eventReleases(event) != 0
+                                && Hurray.pendingReleases() + device.memoryReleases(memory) != 0
+                                && collector.get() != 0);
         assertEquals(0, device.memoryReleases(memory));
         assertEquals(collector.get(), device.eventReleaseThread(event));
         Hurray.drainReleases();

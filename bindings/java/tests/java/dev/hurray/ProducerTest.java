@@ -261,11 +261,7 @@ class ProducerTest extends Baseline {
         Releases.onUnreachable(new Object(), () -> collector.set(Thread.currentThread().getId()));
         Counter closed = new Counter();
         forget(closed);
-        for (int i = 0; Hurray.pendingReleases() == 0 || collector.get() == 0; ++i) {
-            assertTrue(i < 5000, "the collector did not find the producer");
-            System.gc();
-            Thread.sleep(2);
-        }
+        collectOnlyUntil("producer", () -> Hurray.pendingReleases() + closed.count() != 0 && collector.get() != 0);
         assertEquals(0, closed.count());
         Tensor.copyOf(new int[1], 1).close();
         assertEquals(1, closed.count());
@@ -284,11 +280,7 @@ class ProducerTest extends Baseline {
             borrowAndForget(producer.address());
             AtomicLong collected = new AtomicLong();
             Releases.onUnreachable(new Object(), collected::incrementAndGet);
-            for (int i = 0; collected.get() == 0; ++i) {
-                assertTrue(i < 5000, "the collector did not find the probe");
-                System.gc();
-                Thread.sleep(2);
-            }
+            collectOnlyUntil("probe", () -> collected.get() != 0);
             Hurray.drainReleases();
             assertEquals(0, closed.count());
             producer.request().close();

@@ -99,11 +99,7 @@ class WrapTest extends Baseline {
     void theCollectorIsABackupAndTheReleaseWaitsForAThreadOfTheProgram() throws InterruptedException {
         Counter released = new Counter();
         WeakReference<Tensor> forgotten = forget(released);
-        for (int i = 0; forgotten.get() != null || Hurray.pendingReleases() == 0; ++i) {
-            assertTrue(i < 5000, "the collector did not find the tensor");
-            System.gc();
-            Thread.sleep(2);
-        }
+        collectOnlyUntil("tensor", () -> forgotten.get() == null && Hurray.pendingReleases() + released.count() != 0);
         assertEquals(0, released.count(), "the collector's thread runs nothing of ours");
         // The next creation drains.
         Tensor.copyOf(new float[] {1}, 1).close();
