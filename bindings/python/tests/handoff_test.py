@@ -516,6 +516,20 @@ class ExportTest(BaseLine):
                 for export in (tensor.export, tensor.export_pair, tensor.__hurray__, lambda: hurray.from_hurray(tensor)):
                     self.refused("SYNC_MODE_MISMATCH", export)
 
+    def test_a_share_of_such_a_tensor_has_the_memory_and_neither_event_nor_stream(self):
+        releases, events = Calls(), Calls()
+        with tensor_of(event_buffer(releases, events)) as tensor:
+            share = tensor.share()
+            self.refused("SYNC_MODE_MISMATCH", lambda: share.buffers[0].event)
+            self.refused("SYNC_MODE_MISMATCH", share.buffers[0].release_event)
+            self.assertEqual(tensor.buffers[0].event.sync_handle, EVENT)
+        self.assertEqual((releases, events.addresses), ([], [EVENT]))
+        self.refused("SYNC_MODE_MISMATCH", share.export)
+        share.close()
+        self.assertEqual((releases.addresses, events.addresses), ([MEMORY], [EVENT]))
+        with tensor_of(stream_buffer()) as tensor, tensor.share() as share:
+            self.refused("SYNC_MODE_MISMATCH", lambda: share.buffers[0].consumer_stream)
+
     def test_a_tensor_checks_that_its_buffers_have_the_mode_of_its_table(self):
         for make in (event_buffer, stream_buffer):
             with BufferList() as parts:

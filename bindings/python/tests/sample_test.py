@@ -1,4 +1,4 @@
-"""The program whose regions are the code of the README."""
+"""The programs whose regions are the code of the README."""
 
 import os
 import subprocess
@@ -20,15 +20,34 @@ INVALID_LAYOUT 6
 """
 
 
+HANDOFF = """\
+write 0x10000 on 0x51
+record an event on 0x51
+0x52 waits for 0xe1
+release event 0xe1
+read 0x10000 on 0x52
+free 0x10000
+write 0x10000 on 0x51
+0x52 waits for 0x51
+read 0x10000 on 0x52
+free 0x10000
+"""
+
+
 class SampleTest(unittest.TestCase):
-    def test_output(self):
-        sample = os.environ["HURRAY_SAMPLE"]
+    def runs(self, sample, expected):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([sys.executable, "-P", "-X", "dev", "-W", "error", sample, folder], capture_output=True,
-                                  text=True, timeout=60, check=False)
+            command = [sys.executable, "-P", "-X", "dev", "-W", "error", os.path.join(os.environ["HURRAY_SAMPLES"], sample), folder]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.stderr, "")
-        self.assertEqual(done.stdout, EXPECTED)
+        self.assertEqual(done.stdout, expected)
         self.assertEqual(done.returncode, 0)
+
+    def test_five_minutes(self):
+        self.runs("five_minutes.py", EXPECTED)
+
+    def test_handoff(self):
+        self.runs("handoff.py", HANDOFF)
 
 
 if __name__ == "__main__":
