@@ -1,7 +1,10 @@
 // What all handles have in common: the frozen prefix, the live counters, and the checks against misuse.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <new>
 
 #include "abi/src/api/buffer.hpp"
 #include "abi/src/api/version.hpp"
@@ -11,19 +14,29 @@ namespace hurray::abi {
 
 inline constexpr std::uint32_t handle_kind_count = 12;
 
+struct LiveCounter {
+    std::atomic<std::int64_t> handles{0};
+    std::atomic<std::int64_t> bytes{0};
+};
+extern std::array<LiveCounter, handle_kind_count> live_counters;
+
 /// Adds to the live counters of a kind (negative: subtracts).
-void count_handle(std::uint32_t kind, std::int64_t handles, std::int64_t bytes) noexcept;
+inline void count_handle(std::uint32_t kind, std::int64_t handles, std::int64_t bytes) noexcept {
+    if (handles != 0) live_counters[kind].handles.fetch_add(handles, std::memory_order_relaxed);
+    if (bytes != 0) live_counters[kind].bytes.fetch_add(bytes, std::memory_order_relaxed);
+}
 
 /// Live handles and bytes of a kind; HURRAY_HANDLE_ANY sums them all.
 void read_counters(std::uint32_t kind, std::uint64_t& handles, std::uint64_t& bytes) noexcept;
 
 /// Whether destroyed handles go to quarantine instead of back to the allocator.
-bool handle_checks_enabled() noexcept;
+extern std::atomic<bool> handle_checks;
+inline bool handle_checks_enabled() noexcept { return handle_checks.load(std::memory_order_relaxed); }
 void set_handle_checks(bool enabled) noexcept;
 
 /// Keeps the memory of a destroyed handle away from the allocator for a while, so that a later use of the stale
-/// pointer still finds `dead_magic`. Returns false when the caller must free it.
-bool quarantine(void* memory, void (*free_memory)(void*) noexcept) noexcept;
+/// pointer still finds `dead_magic`. Only while the checks are enabled.
+void quarantine(void* memory, void (*free_memory)(void*) noexcept) noexcept;
 
 /// For the child of a fork: see reset_diagnostics_after_fork.
 void reset_quarantine_after_fork() noexcept;
@@ -50,7 +63,9 @@ struct HandleBase {
 template <typename Handle>
 void retire(Handle* handle) noexcept {
     handle->~Handle();
-    if (!quarantine(handle, [](void* memory) noexcept { ::operator delete(memory); })) ::operator delete(handle);
+    // With the checks off they cost this one load.
+    if (handle_checks_enabled()) [[unlikely]] return quarantine(handle, [](void* memory) noexcept { ::operator delete(memory); });
+    ::operator delete(handle);
 }
 
 }  // namespace hurray::abi
