@@ -69,7 +69,7 @@ HURRAY_API HurrayStatus hurray_reader_next(HG_INOUT HurrayReader* reader,
     if (out_tensor != nullptr) *out_tensor = nullptr;
     HURRAY_REQUIRE_HANDLE(reader, error);
     HURRAY_REQUIRE(out_tensor, error);
-    return guarded(error, [&]() -> Result<void> {
+    const HurrayStatus status = guarded(error, [&]() -> Result<void> {
         auto next = reader->value.next();
         if (!next) return std::unexpected(next.error());
         if (!next->has_value()) return {};
@@ -78,6 +78,11 @@ HURRAY_API HurrayStatus hurray_reader_next(HG_INOUT HurrayReader* reader,
         *out_tensor = *handle;
         return {};
     });
+    if (status != HURRAY_OK) {
+        // A tensor for which no handle could be made is lost; the next one must not stand in its place.
+        reader->value.stop(make_error(static_cast<Status>(status), reader->value.offset(), "an earlier tensor of the stream was lost"));
+    }
+    return status;
 }
 
 /// Ends a reader. Tensors that it gave out are not affected.

@@ -44,7 +44,7 @@ private:
     bool socket_ = false;
 };
 
-/// Appends to memory of its own.
+/// Appends to memory of its own. A write for which there is not enough (std::bad_alloc) has written nothing.
 class MemorySink final : public ByteSink {
 public:
     using ByteSink::write;

@@ -44,9 +44,16 @@ StreamReader::StreamReader(std::unique_ptr<ByteSource> source, const StreamLimit
 
 Result<std::optional<Tensor>> StreamReader::next() {
     if (failure_) return std::unexpected(*failure_);
+    if (reading_) return fail(Status::out_of_memory, offset_, "memory ran out in the middle of an earlier tensor");
+    reading_ = true;
     auto tensor = read_tensor();
+    reading_ = false;
     if (!tensor) failure_ = tensor.error();
     return tensor;
+}
+
+void StreamReader::stop(const Error& error) noexcept {
+    if (!failure_) failure_ = error;
 }
 
 Result<std::optional<Descriptor>> StreamReader::read_descriptor() {

@@ -41,6 +41,10 @@ public:
     /// the same error: where the next tensor would start is unknown.
     Result<std::optional<Tensor>> next();
 
+    /// Makes every further next() fail with `error`, unless one has failed before: for a caller that could not keep what
+    /// next() gave, so that the tensor is not left out in silence.
+    void stop(const Error& error) noexcept;
+
     /// Bytes read so far.
     [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
 
@@ -54,6 +58,8 @@ private:
     StreamLimits limits_;
     std::uint64_t offset_ = 0;
     std::optional<Error> failure_;
+    /// Still set when next() is called: an exception ended the call before, in the middle of a tensor.
+    bool reading_ = false;
 };
 
 }  // namespace hurray
