@@ -15,6 +15,7 @@ EMITTERS = {
         "stub",
         "null_test",
         "null_mutants",
+        "function_names",
         "csharp",
         "go",
         "java",

@@ -1,0 +1,122 @@
+// Streams: see out_of_memory_test.cpp.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "abi/tests/out_of_memory/fixtures.hpp"
+
+namespace {
+
+using namespace hurray_test;
+
+/// Two tensors, one after the other, in memory.
+struct Stream {
+    Buffer bytes;
+    HurrayBufferInfo info{};
+
+    Stream() {
+        Imported imported;
+        Writer writer;
+        EXPECT_EQ(hurray_writer_to_memory(writer.out(), nullptr), HURRAY_OK);
+        for (int i = 0; i < 2; ++i) EXPECT_EQ(hurray_writer_write(writer.handle, imported.tensor.handle, nullptr), HURRAY_OK);
+        EXPECT_EQ(hurray_writer_take(writer.handle, bytes.out(), nullptr), HURRAY_OK);
+        info.struct_size = sizeof info;
+        EXPECT_EQ(hurray_buffer_info(bytes.handle, &info, nullptr), HURRAY_OK);
+    }
+};
+
+struct OpenNull {
+    int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    ~OpenNull() { ::close(fd); }
+};
+
+NEEDS_MEMORY(hurray_reader_from_fd) {
+    OpenNull null;
+    Reader reader;
+    each_allocation_fails([&] { return subject(null.fd, nullptr, reader.out(), &report); },
+                          [&] {
+                              EXPECT_EQ(reader.handle, nullptr);
+                              EXPECT_NE(::fcntl(null.fd, F_GETFD), -1) << "the descriptor stays the caller's";
+                          });
+}
+NEEDS_MEMORY(hurray_reader_from_memory) {
+    Stream stream;
+    Reader reader;
+    each_allocation_fails([&] { return subject(stream.info.data, stream.info.byte_size, nullptr, reader.out(), &report); },
+                          [&] { EXPECT_EQ(reader.handle, nullptr); });
+}
+NEEDS_MEMORY(hurray_reader_next) {
+    Stream stream;
+    Reader reader;
+    Tensor tensor;
+    // A reader that failed cannot go on: each attempt gets a new one.
+    each_allocation_fails([&] { return subject(reader.handle, tensor.out(), &report); },
+                          [&] {
+                              EXPECT_EQ(tensor.handle, nullptr);
+                              HurrayTensor* second = nullptr;
+                              EXPECT_EQ(subject(reader.handle, &second, nullptr), HURRAY_ERR_OUT_OF_MEMORY)
+                                  << "the second tensor must not stand in the place of the first, which is lost";
+                              EXPECT_EQ(second, nullptr);
+                          },
+                          [&] {
+                              reader.end();
+                              EXPECT_EQ(hurray_reader_from_memory(stream.info.data, stream.info.byte_size, nullptr, reader.out(), nullptr),
+                                        HURRAY_OK);
+                          });
+}
+NEEDS_NO_MEMORY(hurray_reader_destroy, "ends only") {
+    Stream stream;
+    HurrayReader* reader = nullptr;
+    ASSERT_EQ(hurray_reader_from_memory(stream.info.data, stream.info.byte_size, nullptr, &reader, nullptr), HURRAY_OK);
+    EXPECT_EQ(without_memory([&] { return subject(&reader); }), HURRAY_OK);
+}
+NEEDS_MEMORY(hurray_writer_to_fd) {
+    OpenNull null;
+    Writer writer;
+    each_allocation_fails([&] { return subject(null.fd, nullptr, writer.out(), &report); },
+                          [&] {
+                              EXPECT_EQ(writer.handle, nullptr);
+                              EXPECT_NE(::fcntl(null.fd, F_GETFD), -1) << "the descriptor stays the caller's";
+                          });
+}
+NEEDS_MEMORY(hurray_writer_to_memory) {
+    Writer writer;
+    each_allocation_fails([&] { return subject(writer.out(), &report); }, [&] { EXPECT_EQ(writer.handle, nullptr); });
+}
+NEEDS_MEMORY(hurray_writer_write) {
+    Stream expected;
+    Imported imported;
+    Writer writer;
+    ASSERT_EQ(hurray_writer_to_memory(writer.out(), nullptr), HURRAY_OK);
+    // The attempts that fail leave no torn tensor behind: two writes give what two writes give.
+    for (int i = 0; i < 2; ++i) {
+        each_allocation_fails([&] { return subject(writer.handle, imported.tensor.handle, &report); },
+                              [&] { EXPECT_EQ(imported.releases(), 0); });
+    }
+    Buffer written;
+    ASSERT_EQ(hurray_writer_take(writer.handle, written.out(), nullptr), HURRAY_OK);
+    HurrayBufferInfo info{};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(hurray_buffer_info(written.handle, &info, nullptr), HURRAY_OK);
+    ASSERT_EQ(info.byte_size, expected.info.byte_size);
+    EXPECT_EQ(std::memcmp(info.data, expected.info.data, info.byte_size), 0);
+}
+NEEDS_MEMORY(hurray_writer_take) {
+    Imported imported;
+    Writer writer;
+    ASSERT_EQ(hurray_writer_to_memory(writer.out(), nullptr), HURRAY_OK);
+    ASSERT_EQ(hurray_writer_write(writer.handle, imported.tensor.handle, nullptr), HURRAY_OK);
+    Buffer written;
+    each_allocation_fails([&] { return subject(writer.handle, written.out(), &report); },
+                          [&] { EXPECT_EQ(written.handle, nullptr); });
+    HurrayBufferInfo info{};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(hurray_buffer_info(written.handle, &info, nullptr), HURRAY_OK);
+    EXPECT_EQ(info.byte_size, 61u + 48u) << "a failed take loses nothing";
+}
+NEEDS_NO_MEMORY(hurray_writer_destroy, "ends only") {
+    HurrayWriter* writer = nullptr;
+    ASSERT_EQ(hurray_writer_to_memory(&writer, nullptr), HURRAY_OK);
+    EXPECT_EQ(without_memory([&] { return subject(&writer); }), HURRAY_OK);
+}
+
+}  // namespace
