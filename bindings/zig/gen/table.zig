@@ -118,7 +118,8 @@ pub const Table = struct {
     tensor_context_abi_version: *const fn (ctx: *const c.HurrayTensorContext, out: *u32) callconv(.c) i32,
     /// Tells whether the copy of the library that made the context vouches both for `version` and for the
     /// version that made the context: then a consumer that was built for `version` may go on with a context
-    /// of a higher one. No other part of the context is read.
+    /// of a higher one. Versions below 4, which had no contexts, are not vouched for. No other part of the
+    /// context is read.
     tensor_context_supports: *const fn (ctx: *const c.HurrayTensorContext, version: u32, out_supported: *u8, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Borrows the encoded descriptor. An empty one reports a null pointer and length 0.
     tensor_context_descriptor: *const fn (ctx: *const c.HurrayTensorContext, out_bytes: *?[*]const u8, out_len: *u64) callconv(.c) i32,

@@ -118,6 +118,93 @@ fn handOver(tensor: *const hurray.Tensor, report: ?*hurray.Diagnostics) !hurray.
 }
 // end sample
 
+/// Stands for the runtime of a device, such as CUDA's.
+const Gpu = struct {
+    const Stream = struct { waits: u32 = 0, accesses: u32 = 0 };
+    const Event = struct { recorded: bool = false, destroyed: bool = false };
+    const Memory = struct { bytes: [256]u8 align(64) = @splat(0), freed: bool = false };
+
+    event: Event = .{},
+
+    fn record(gpu: *Gpu, _: *Stream) *Event {
+        gpu.event.recorded = true;
+        return &gpu.event;
+    }
+
+    fn wait(_: *Gpu, stream: *Stream, event: *const Event) void {
+        std.debug.assert(event.recorded and !event.destroyed);
+        stream.waits += 1;
+    }
+
+    fn order(_: *Gpu, stream: *Stream, after: *Stream) void {
+        std.debug.assert(stream != after);
+        stream.waits += 1;
+    }
+
+    fn launch(_: *Gpu, stream: *Stream, address: ?*anyopaque) void {
+        std.debug.assert(address != null and stream.waits > 0);
+        stream.accesses += 1;
+    }
+
+    fn destroyEvent(_: *Gpu, event: *Event) void {
+        event.destroyed = true;
+    }
+
+    fn free(_: *Gpu, memory: *Memory) void {
+        memory.freed = true;
+    }
+};
+
+// sample: handoff
+fn handOff(gpu: *Gpu, writing: *Gpu.Stream, memory: *Gpu.Memory, report: ?*hurray.Diagnostics) !hurray.Buffer {
+    const event = gpu.record(writing); // after all writes, and before the handoff
+    errdefer gpu.destroyEvent(event); // a handoff that fails calls nothing back
+    return hurray.Buffer.handoff(
+        .{ .byte_size = 256, .device = .cuda, .sync_mode = .event },
+        .of(memory, gpu, Gpu.free), // Gpu.free(gpu, memory), once, when the last share goes
+        .{ .event = .of(event, .cuda, gpu, Gpu.destroyEvent) },
+        report,
+    );
+}
+
+fn use(gpu: *Gpu, stream: *Gpu.Stream, tensor: *hurray.Tensor, report: ?*hurray.Diagnostics) !void {
+    const event = try tensor.bufferEvent(0, report);
+    gpu.wait(stream, @ptrCast(@alignCast(event.handle))); // every stream that is to touch the bytes
+    try tensor.releaseBufferEvent(0, report); // once; the end of the tensor would do it, too
+    gpu.launch(stream, (try tensor.view(report)).address());
+}
+// end sample
+
+// sample: producer
+const Weights = struct {
+    gpu: *Gpu,
+    writing: *Gpu.Stream,
+    memory: *Gpu.Memory,
+
+    fn exportTensor(weights: *Weights, stream: ?hurray.Stream, report: *hurray.Diagnostics) anyerror!hurray.Tensor.Exported {
+        const consumer = stream orelse return error.HurrayUnsupported; // the consumer has no stream
+        weights.gpu.order(@ptrCast(@alignCast(consumer.handle.?)), weights.writing); // its later work runs after our writes
+        var buffer = try hurray.Buffer.handoff(
+            .{ .byte_size = 256, .device = .cuda, .sync_mode = .consumer_stream },
+            .of(weights.memory, weights.gpu, Gpu.free),
+            .{ .stream = consumer },
+            report,
+        );
+        defer buffer.deinit(); // empty once it has moved
+        return .dense(.float32, &.{64}, &buffer, report);
+    }
+
+    fn release(_: *Weights) void {}
+};
+
+fn ask(weights: *Weights, stream: *Gpu.Stream, report: ?*hurray.Diagnostics) !hurray.Tensor {
+    var producer: hurray.Producer = .init(weights, Weights.exportTensor, Weights.release);
+    defer producer.deinit();
+    // Other runtimes know it as `&producer.raw`, a HurrayProducer *. A consumer asks with its own stream.
+    return hurray.Producer.requestFrom(&producer.raw, .{ .handle = stream, .device = .cuda }, report);
+}
+// end sample
+
 // sample: errors
 fn explain(bytes: []const u8, out: *std.Io.Writer) !void {
     var report: hurray.Diagnostics = .{};
@@ -189,6 +276,38 @@ test "exchange" {
     tensor.deinit();
     try std.testing.expectEqualStrings("abc", try (try other.view(null)).bytes(null));
     other.deinit();
+    try std.testing.expectEqual(before, try hurray.liveHandles(.any, null));
+}
+
+test "handoff" {
+    const before = try hurray.liveHandles(.any, null);
+    var gpu: Gpu = .{};
+    var writing: Gpu.Stream = .{};
+    var stream: Gpu.Stream = .{};
+    var memory: Gpu.Memory = .{};
+    var buffer = try handOff(&gpu, &writing, &memory, null);
+    var pair: hurray.Tensor.Exported = try .dense(.float32, &.{64}, &buffer, null);
+    var tensor = try hurray.Tensor.import(&pair.list, &pair.context, null);
+    try std.testing.expect(!gpu.event.destroyed);
+    try use(&gpu, &stream, &tensor, null);
+    try std.testing.expect(gpu.event.destroyed and !memory.freed);
+    tensor.deinit();
+    try std.testing.expect(memory.freed);
+    try std.testing.expectEqual(1, stream.accesses);
+    try std.testing.expectEqual(before, try hurray.liveHandles(.any, null));
+}
+
+test "producer" {
+    const before = try hurray.liveHandles(.any, null);
+    var gpu: Gpu = .{};
+    var writing: Gpu.Stream = .{};
+    var stream: Gpu.Stream = .{};
+    var memory: Gpu.Memory = .{};
+    var weights: Weights = .{ .gpu = &gpu, .writing = &writing, .memory = &memory };
+    var tensor = try ask(&weights, &stream, null);
+    gpu.launch(&stream, (try tensor.view(null)).address());
+    tensor.deinit();
+    try std.testing.expect(memory.freed);
     try std.testing.expectEqual(before, try hurray.liveHandles(.any, null));
 }
 

@@ -24,6 +24,7 @@ const Error = diagnostics_.Error;
 pub const Tensor = struct {
     handle: Handle(abi.c.HurrayTensor, "tensor_destroy", "tensor"),
 
+    pub const Exported = @import("exported.zig").Exported;
     pub const HostOptions = tensor_create.HostOptions;
     pub const fromStatic = tensor_create.fromStatic;
     pub const fromOwned = tensor_create.fromOwned;
@@ -44,18 +45,6 @@ pub const Tensor = struct {
         _ = buffers.handle.take();
         return .{ .handle = .init(out.?) };
     }
-
-    /// A list and a context: the form in which a tensor travels between runtimes. Both are the caller's.
-    pub const Exported = struct {
-        list: BufferList,
-        context: TensorContext,
-
-        /// Ends both, if they were not imported meanwhile.
-        pub fn deinit(self: *Exported) void {
-            self.list.deinit();
-            self.context.deinit();
-        }
-    };
 
     /// Takes a tensor over that was exported as a pair of list and context. Both move into the tensor and are empty
     /// afterwards; on failure both stay the caller's. (ABI: Tensor Context)

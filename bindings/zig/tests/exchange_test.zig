@@ -219,3 +219,40 @@ test "buffers of lists and tensors are given out as shares" {
     again.deinit();
     try baseline.expectSame();
 }
+
+test "a pair is made of a descriptor and its buffers, or of one buffer" {
+    const baseline = try support.Baseline.begin();
+    var diagnostics: hurray.Diagnostics = .{};
+    var tensor = try three(null);
+    const encoded = try tensor.encodeDescriptor(gpa, null);
+    defer gpa.free(encoded);
+    var descriptor = try hurray.Descriptor.decode(encoded, null);
+    var list = try hurray.BufferList.init(null);
+    var buffer = try tensor.shareBuffer(0, null);
+    try list.push(&buffer, null);
+    tensor.deinit();
+    var pair = try hurray.Tensor.Exported.of(&descriptor, &list, &diagnostics);
+    try support.expectFailure(error.HurrayClosed, .invalid_handle, "buffer list", hurray.Tensor.Exported.of(&descriptor, &list, &diagnostics), &diagnostics);
+    descriptor.deinit();
+    var imported = try hurray.Tensor.import(&pair.list, &pair.context, null);
+    try expectEqual(-2, (try (try imported.view(null)).slice(i32, null))[1]);
+    imported.deinit();
+
+    // One buffer; on failure it stays the caller's.
+    buffer = try hurray.Buffer.allocate(12, 0, null);
+    try support.expectFailure(error.HurrayInvalidLayout, .invalid_layout, "", hurray.Tensor.Exported.dense(.float32, &.{4}, &buffer, &diagnostics), &diagnostics);
+    try support.expectFailure(error.HurrayInvalidArgument, .invalid_argument, "", hurray.Tensor.Exported.dense(.float32, &@as([65]u64, @splat(1)), &buffer, &diagnostics), &diagnostics);
+    try expectEqual(12, (try buffer.info(null)).byte_size);
+    pair = try .dense(.float32, &.{3}, &buffer, null);
+    try support.expectFailure(error.HurrayClosed, .invalid_handle, "buffer", buffer.info(&diagnostics), &diagnostics);
+    imported = try hurray.Tensor.import(&pair.list, &pair.context, null);
+    try expectEqual(3, (try (try imported.view(null)).slice(f32, null)).len);
+    imported.deinit();
+    // The largest descriptor that has one.
+    var large = try hurray.Buffer.allocate(1, 0, null);
+    pair = try .dense(.uint8, &@as([64]u64, @splat(1)), &large, null);
+    imported = try hurray.Tensor.import(&pair.list, &pair.context, null);
+    try expectEqual(64, (try imported.view(null)).shape().len);
+    imported.deinit();
+    try baseline.expectSame();
+}

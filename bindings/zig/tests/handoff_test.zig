@@ -62,15 +62,9 @@ fn entryOf(mode: hurray.SyncMode) hurray.BufferEntry {
 
 /// A tensor of the buffer's bytes, into which it moves.
 fn tensorOf(buffer: *hurray.Buffer) !hurray.Tensor {
-    var builder = try hurray.DescriptorBuilder.init(.uint8, .row_major, &.{128}, null);
-    defer builder.deinit();
-    try builder.addBuffer(try buffer.entry(null), null);
-    var descriptor = try builder.build(null);
-    defer descriptor.deinit();
-    var list = try hurray.BufferList.init(null);
-    defer list.deinit();
-    try list.push(buffer, null);
-    return hurray.Tensor.fromParts(&descriptor, &list, null);
+    var pair = try hurray.Tensor.Exported.dense(.uint8, &.{128}, buffer, null);
+    defer pair.deinit();
+    return hurray.Tensor.import(&pair.list, &pair.context, null);
 }
 
 test "cross-check: every mode with every payload" {

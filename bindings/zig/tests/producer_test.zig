@@ -11,8 +11,7 @@ const expectEqual = std.testing.expectEqual;
 const Source = struct {
     memory: [64]u8 align(64) = @splat(0),
     event: u8 = 0,
-    /// What comes: buffers of these modes, each over the same memory.
-    modes: []const hurray.SyncMode = &.{.producer_synced},
+    mode: hurray.SyncMode = .producer_synced,
     /// In place of the consumer's stream.
     other_stream: ?hurray.Stream = null,
     abi_version: u32 = hurray.c_abi_version,
@@ -36,31 +35,25 @@ const Source = struct {
             refused.deinit();
         }
         if (self.failure) |failure| if (!self.fails_after_parts) return failure;
-        var builder = try hurray.DescriptorBuilder.init(.uint8, .row_major, &.{64}, diagnostics);
-        defer builder.deinit();
-        var list = try hurray.BufferList.init(diagnostics);
-        errdefer list.deinit();
-        for (self.modes) |mode| {
-            const entry: hurray.BufferEntry = .{ .byte_size = 64, .device = .cuda, .sync_mode = mode };
-            try builder.addBuffer(entry, diagnostics);
-            const payload: hurray.SyncPayload = switch (mode) {
-                .event => .{ .event = .of(&self.event, .cuda, self, releaseEvent) },
-                .consumer_stream => .{ .stream = self.other_stream orelse stream },
-                else => .{},
-            };
-            var buffer = try hurray.Buffer.handoff(entry, .of(&self.memory, self, releaseMemory), payload, diagnostics);
-            defer buffer.deinit();
-            try list.push(&buffer, diagnostics);
+        const entry: hurray.BufferEntry = .{ .byte_size = 64, .device = .cuda, .sync_mode = self.mode };
+        const payload: hurray.SyncPayload = switch (self.mode) {
+            .event => .{ .event = .of(&self.event, .cuda, self, releaseEvent) },
+            .consumer_stream => .{ .stream = self.other_stream orelse stream },
+            else => .{},
+        };
+        var buffer = try hurray.Buffer.handoff(entry, .of(&self.memory, self, releaseMemory), payload, diagnostics);
+        defer buffer.deinit();
+        var exported = try hurray.Tensor.Exported.dense(.uint8, &.{64}, &buffer, diagnostics);
+        errdefer exported.deinit();
+        if (self.abi_version != hurray.c_abi_version) {
+            const encoded = try gpa.dupe(u8, try exported.context.descriptor(diagnostics));
+            defer gpa.free(encoded);
+            exported.context.deinit();
+            exported.context = try .initVersion(self.abi_version, encoded, diagnostics);
         }
-        var descriptor = try builder.build(diagnostics);
-        defer descriptor.deinit();
-        const encoded = try descriptor.encodeAlloc(gpa, diagnostics);
-        defer gpa.free(encoded);
-        var context = try hurray.TensorContext.initVersion(self.abi_version, encoded, diagnostics);
-        errdefer context.deinit();
         if (self.failure) |failure| return failure;
-        if (self.given_away) context.deinit();
-        return .{ .list = list, .context = context };
+        if (self.given_away) exported.context.deinit();
+        return exported;
     }
 
     fn releaseEvent(self: *Source, _: *u8) void {
@@ -86,7 +79,7 @@ const own_stream: hurray.Stream = .{ .handle = &some_stream, .device = .cuda };
 
 test "a request hands the consumer's stream to the producer, and the tensor to the consumer" {
     const baseline = try support.Baseline.begin();
-    var source: Source = .{ .modes = &.{.consumer_stream} };
+    var source: Source = .{ .mode = .consumer_stream };
     var producer = source.producer();
     var tensor = try producer.request(own_stream, null);
     try expectEqual(own_stream, source.asked.?);
@@ -109,7 +102,7 @@ test "a consumer without a stream gets what needs none" {
     var producer = source.producer();
     defer producer.deinit();
     for ([_]hurray.SyncMode{ .producer_synced, .event }) |mode| {
-        source.modes = &.{mode};
+        source.mode = mode;
         var tensor = try producer.request(null, null);
         try expectEqual(null, source.asked);
         if (mode == .event) try tensor.releaseBufferEvent(0, null);
@@ -118,7 +111,7 @@ test "a consumer without a stream gets what needs none" {
     try expectEqual(1, source.events_released);
     try expectEqual(2, source.memory_released);
     // A stream that nobody gave.
-    source.modes = &.{.consumer_stream};
+    source.mode = .consumer_stream;
     source.other_stream = own_stream;
     var diagnostics: hurray.Diagnostics = .{};
     try support.expectFailure(error.HurraySyncModeMismatch, .sync_mode_mismatch, "", producer.request(null, &diagnostics), &diagnostics);
@@ -128,7 +121,7 @@ test "a consumer without a stream gets what needs none" {
 
 test "a buffer that is ordered on another stream than the consumer's is refused, and everything is released" {
     const baseline = try support.Baseline.begin();
-    var source: Source = .{ .modes = &.{.consumer_stream}, .other_stream = .{ .handle = &another_stream, .device = .cuda } };
+    var source: Source = .{ .mode = .consumer_stream, .other_stream = .{ .handle = &another_stream, .device = .cuda } };
     var producer = source.producer();
     defer producer.deinit();
     var diagnostics: hurray.Diagnostics = .{};
@@ -143,7 +136,7 @@ test "a buffer that is ordered on another stream than the consumer's is refused,
 
 test "what a producer fails with reaches the consumer as a status and a message" {
     const baseline = try support.Baseline.begin();
-    var source: Source = .{ .modes = &.{.event} };
+    var source: Source = .{ .mode = .event };
     var producer = source.producer();
     defer producer.deinit();
     const Case = struct { failure: anyerror, seen: hurray.Error, code: hurray.Status };
