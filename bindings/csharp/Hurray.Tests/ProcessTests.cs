@@ -32,6 +32,29 @@ public class ProcessTests
             output);
     }
 
+    [Fact]
+    public void Handoff_of_the_readme_does_what_it_says()
+    {
+        (int code, string output, string errors) = Run("HURRAY_HANDOFF_SAMPLE", []);
+        Assert.Equal("", errors);
+        Assert.Equal(0, code);
+        Assert.Equal(
+            """
+            record event on producer
+            stream 2 waits for event 7
+            destroy event 7
+            work on stream 2 at 4096
+            free 4096
+            stream consumer
+            stream 2 waits for producer
+            work on stream 2 at 4096
+            free 4096
+            producer released
+
+            """.ReplaceLineEndings(),
+            output);
+    }
+
     // The whole output is compared: nothing is called back once the runtime ends, or the program would have said so.
     [Theory]
     [InlineData("lent", "called back: forgotten\nopen: 3 1 4, waiting: False\nwaiting: 1\n")]

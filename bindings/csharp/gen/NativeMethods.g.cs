@@ -453,7 +453,8 @@ internal static unsafe partial class NativeMethods
 
     /// <summary>Tells whether the copy of the library that made the context vouches both for `version` and
     /// for the version that made the context: then a consumer that was built for `version` may go on with a
-    /// context of a higher one. No other part of the context is read.</summary>
+    /// context of a higher one. Versions below 4, which had no contexts, are not vouched for. No other part
+    /// of the context is read.</summary>
     /// <remarks><para>Thread: one thread at a time</para>
     /// <para>Specification: ABI: Tensor Context</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
