@@ -1,7 +1,11 @@
 // The barrier between C++ and C. (seed: Panic Safety, Error Handling)
 //
 // Linked to the shim: it throws from where a public function's body would.
+#include <cstring>
+#include <functional>
 #include <stdexcept>
+#include <string>
+#include <system_error>
 
 #include "abi/src/internal/barrier.hpp"
 #include "abi/src/internal/diagnostics.hpp"
@@ -35,16 +39,133 @@ TEST(Barrier, ExceptionOfTheStandardLibraryBecomesInternalPanicAndItsMessageIsKe
     EXPECT_EQ(code, HURRAY_ERR_INTERNAL_PANIC);
 }
 
+struct Strange {
+    double value = 0.5;
+};
+
+/// Knows no text; its object counts itself, to see that it ends.
+struct Silent : std::exception {
+    static inline int alive = 0;
+    Silent() { ++alive; }
+    Silent(const Silent& other) : std::exception(other) { ++alive; }
+    ~Silent() override { --alive; }
+    const char* what() const noexcept override { return nullptr; }
+};
+
+/// Whatever is thrown: the status, the caller's report and the message that is kept agree, with a report and without.
+void expect_panic(const std::function<Result<void>()>& body, const std::string& text) {
+    HurrayError error{HURRAY_OK, "noise"};
+    for (HurrayError* report : {&error, static_cast<HurrayError*>(nullptr)}) {
+        keep_diagnostic(HURRAY_ERR_INTERNAL, "before");
+        EXPECT_EQ(guarded(report, body), HURRAY_ERR_INTERNAL_PANIC) << text;
+        HurrayStatus code = 0;
+        EXPECT_EQ(last_diagnostic(code), text);
+        EXPECT_EQ(code, HURRAY_ERR_INTERNAL_PANIC) << "-7 is a caught exception, -10 a broken invariant";
+    }
+    EXPECT_EQ(error.code, HURRAY_ERR_INTERNAL_PANIC);
+    EXPECT_EQ(error.message, text);
+}
+
 TEST(Barrier, ExceptionOfAnyTypeIsCaught) {
-    HurrayError error{};
-    EXPECT_EQ(guarded(&error, []() -> Result<void> { throw 42; }), HURRAY_ERR_INTERNAL_PANIC);
-    EXPECT_STREQ(error.message, "exception of an unknown type");
+    const char* const unknown = "an exception of an unknown type";
+    expect_panic([]() -> Result<void> { throw 42; }, unknown);
+    expect_panic([]() -> Result<void> { throw nullptr; }, "an exception without a text");
+    expect_panic([]() -> Result<void> { throw Strange{}; }, unknown);
+    expect_panic([]() -> Result<void> { throw Status::internal; }, unknown);
+    expect_panic([]() -> Result<void> { throw "a text"; }, "a text");
+    expect_panic([]() -> Result<void> { throw static_cast<const char*>(nullptr); }, "an exception without a text");
+    expect_panic([]() -> Result<void> { throw std::string("a string"); }, "a string");
+    expect_panic([]() -> Result<void> { throw std::exception(); }, std::exception().what());
+    expect_panic([]() -> Result<void> { throw std::out_of_range("beyond"); }, "beyond");
+    expect_panic([]() -> Result<void> { throw std::system_error(std::make_error_code(std::errc::io_error), "disk"); },
+                 std::system_error(std::make_error_code(std::errc::io_error), "disk").what());
+}
+
+TEST(Barrier, ExceptionWithoutATextEndsInTheBarrier) {
+    expect_panic([]() -> Result<void> { throw Silent(); }, "an exception without a text");
+    EXPECT_EQ(Silent::alive, 0);
+}
+
+TEST(Barrier, NestedExceptionKeepsTheOuterText) {
+    expect_panic(
+        []() -> Result<void> {
+            try {
+                throw std::runtime_error("inner");
+            } catch (...) {
+                std::throw_with_nested(std::logic_error("outer"));
+            }
+        },
+        "outer");
+    // Thrown while another one is being handled.
+    expect_panic(
+        []() -> Result<void> {
+            try {
+                throw 1;
+            } catch (int) {
+                throw std::runtime_error("second");
+            }
+        },
+        "second");
+}
+
+TEST(Barrier, BarrierInsideABarrierKeepsBoth) {
+    HurrayError inner{};
+    HurrayError outer{};
+    EXPECT_EQ(guarded(&outer,
+                      [&]() -> Result<void> {
+                          try {
+                              throw std::runtime_error("being handled");
+                          } catch (...) {
+                              EXPECT_EQ(guarded(&inner, []() -> Result<void> { throw "inner"; }), HURRAY_ERR_INTERNAL_PANIC);
+                              throw;
+                          }
+                      }),
+              HURRAY_ERR_INTERNAL_PANIC);
+    EXPECT_STREQ(inner.message, "inner");
+    EXPECT_STREQ(outer.message, "being handled");
 }
 
 TEST(Barrier, BadAllocIsOutOfMemory) {
-    HurrayError error{};
-    EXPECT_EQ(guarded(&error, []() -> Result<void> { throw std::bad_alloc(); }), HURRAY_ERR_OUT_OF_MEMORY);
-    EXPECT_EQ(error.code, HURRAY_ERR_OUT_OF_MEMORY);
+    const auto expect_out_of_memory = [](const std::function<Result<void>()>& body) {
+        keep_diagnostic(HURRAY_ERR_INTERNAL, "before");
+        HurrayError error{};
+        EXPECT_EQ(guarded(&error, body), HURRAY_ERR_OUT_OF_MEMORY);
+        EXPECT_EQ(error.code, HURRAY_ERR_OUT_OF_MEMORY);
+        EXPECT_STRNE(error.message, "");
+        EXPECT_EQ(guarded(nullptr, body), HURRAY_ERR_OUT_OF_MEMORY);
+        HurrayStatus code = 0;
+        EXPECT_EQ(last_diagnostic(code), "before") << "no defect: it is not kept";
+    };
+    struct Derived : std::bad_alloc {
+        const char* what() const noexcept override { return "no arena"; }
+    };
+    expect_out_of_memory([]() -> Result<void> { throw std::bad_alloc(); });
+    expect_out_of_memory([]() -> Result<void> { throw std::bad_array_new_length(); });
+    expect_out_of_memory([]() -> Result<void> { throw Derived(); });
+    expect_out_of_memory([]() -> Result<void> {
+        try {
+            throw std::runtime_error("inner");
+        } catch (...) {
+            std::throw_with_nested(std::bad_alloc());
+        }
+    });
+}
+
+TEST(Barrier, LongTextOfAnExceptionIsCutAtACharacter) {
+    std::string text;
+    while (text.size() < 400) text += "\xF0\x9F\x8E\x89";  // four bytes
+    for (const char* before : {"", "x", "xx", "xxx"}) {
+        const std::string thrown = before + text;
+        HurrayError error{};
+        EXPECT_EQ(guarded(&error, [&]() -> Result<void> { throw std::runtime_error(thrown); }), HURRAY_ERR_INTERNAL_PANIC);
+        const std::string message = error.message;
+        HurrayStatus code = 0;
+        for (const std::string& each : {message, last_diagnostic(code)}) {
+            EXPECT_GT(each.size(), 200u);
+            EXPECT_EQ((each.size() - std::strlen(before)) % 4, 0u) << "cut within a character";
+            EXPECT_EQ(each, thrown.substr(0, each.size()));
+        }
+    }
 }
 
 TEST(Barrier, BrokenInvariantIsInternalAndKept) {

@@ -66,7 +66,8 @@ HurrayStatus report_out_of_memory(HurrayError* out) noexcept {
 }
 
 HurrayStatus report_panic(const char* what, HurrayError* out) noexcept {
-    write_report(out, Status::internal_panic, what, Error::no_offset);
+    const Error error = make_error(Status::internal_panic, Error::no_offset, "%s", what);
+    write_report(out, error.code, error.message, error.offset);
     keep_diagnostic(HURRAY_ERR_INTERNAL_PANIC, what);
     return HURRAY_ERR_INTERNAL_PANIC;
 }

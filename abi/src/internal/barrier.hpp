@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <new>
 #include <type_traits>
 
 #include "abi/src/api/status.hpp"
+#include "abi/src/internal/diagnostics.hpp"
 #include "core/hurray/base/error.hpp"
 
 namespace hurray::abi {
@@ -36,10 +36,8 @@ HurrayStatus guarded(HurrayError* error, Body&& body) noexcept {
         return report(result.error(), error);
     } catch (const std::bad_alloc&) {
         return report_out_of_memory(error);
-    } catch (const std::exception& exception) {
-        return report_panic(exception.what(), error);
     } catch (...) {
-        return report_panic("exception of an unknown type", error);
+        return report_panic(exception_text(), error);
     }
 }
 

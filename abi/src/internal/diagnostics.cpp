@@ -4,9 +4,13 @@
 
 #include <array>
 #include <atomic>
-#include <cstdio>
+#include <cstring>
+#include <exception>
 #include <mutex>
 #include <new>
+#include <string>
+
+#include "core/hurray/base/error.hpp"
 
 namespace hurray::abi {
 namespace {
@@ -48,11 +52,30 @@ void log(const HurrayError& entry) noexcept {
 
 }  // namespace
 
+const char* exception_text() noexcept {
+    const char* text = nullptr;
+    try {
+        throw;  // the same object again, so that its text outlives this function
+    } catch (const std::exception& exception) {
+        text = exception.what();
+    } catch (const std::string& thrown) {
+        text = thrown.c_str();
+    } catch (const char* thrown) {
+        text = thrown;
+    } catch (...) {
+        return "an exception of an unknown type";
+    }
+    return text != nullptr ? text : "an exception without a text";
+}
+
 void keep_diagnostic(HurrayStatus code, const char* message, const char* detail) noexcept {
     HurrayError entry{};
     entry.code = code;
-    std::snprintf(entry.message, sizeof entry.message, "%s%s%s", message, detail == nullptr ? "" : ": ",
-                  detail == nullptr ? "" : detail);
+    // An Error cuts what is too long at a character.
+    const Error text = make_error(static_cast<Status>(code), Error::no_offset, "%s%s%s", message, detail == nullptr ? "" : ": ",
+                                  detail == nullptr ? "" : detail);
+    static_assert(sizeof text.message <= sizeof entry.message);
+    std::memcpy(entry.message, text.message, sizeof text.message);
     {
         const std::lock_guard lock(ring_mutex);
         ring[ring_written % ring_capacity] = entry;

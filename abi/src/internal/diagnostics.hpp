@@ -8,6 +8,10 @@
 
 namespace hurray::abi {
 
+/// The text of the exception that is being handled: what() of a standard one, or the string that was thrown. It lives until
+/// the handler ends. Call it in a catch block only.
+const char* exception_text() noexcept;
+
 /// Keeps the message in a ring of 32; the oldest is overwritten. Then calls the log callback, if the process installed
 /// one, with no lock held that another function of the library takes.
 /// @param detail null, or text that is put behind the message

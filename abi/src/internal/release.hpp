@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <exception>
 #include <mutex>
 #include <utility>
 
@@ -30,10 +29,8 @@ bool run_callback(const char* what, Callback&& callback) noexcept {
     try {
         callback();
         return true;
-    } catch (const std::exception& exception) {
-        keep_diagnostic(HURRAY_ERR_INTERNAL_PANIC, what, exception.what());
     } catch (...) {
-        keep_diagnostic(HURRAY_ERR_INTERNAL_PANIC, what, "an exception of an unknown type");
+        keep_diagnostic(HURRAY_ERR_INTERNAL_PANIC, what, exception_text());
     }
     return false;
 }
