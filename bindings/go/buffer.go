@@ -27,6 +27,9 @@ type BufferInfo struct {
 	ReadOnly bool
 	// Shares is how many handles share the memory; 0 for memory that is borrowed for ever.
 	Shares uint64
+	// Address of the first byte, the prefix included, in the memory of the buffer's device; 0 when there is none. It is
+	// good as long as the memory is shared.
+	Address uintptr
 }
 
 func newBuffer(handle *capi.Buffer) *Buffer {
@@ -162,7 +165,7 @@ func (b *Buffer) Info() (BufferInfo, error) {
 	if err != nil {
 		return BufferInfo{}, err
 	}
-	return BufferInfo{info.ByteSize, info.Alignment, info.Prefix, info.Flags&uint32(BufferReadOnly) != 0, info.ShareCount}, nil
+	return BufferInfo{info.ByteSize, info.Alignment, info.Prefix, info.Flags&uint32(BufferReadOnly) != 0, info.ShareCount, info.Data}, nil
 }
 
 func (b *Buffer) info(op string) (*capi.BufferInfo, error) {

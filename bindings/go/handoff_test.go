@@ -452,10 +452,13 @@ func TestDeviceMemoryGivesNoHostView(t *testing.T) {
 			noLeak(t)
 			tensor, c := deviceTensor(t, mode)
 			view := value(tensor.View())(t)
-			if view.Device() != hurray.DeviceCUDA || view.Len() != 3 {
-				t.Error(view.Device(), view.Len())
+			if view.Device() != hurray.DeviceCUDA || view.Len() != 3 || view.Address() != deviceMemory {
+				t.Error(view.Device(), view.Len(), view.Address())
 			}
 			buffer := value(tensor.Buffer(0))(t)
+			if info := value(buffer.Info())(t); info.Address != deviceMemory || info.ByteSize != 12 {
+				t.Errorf("%+v", info)
+			}
 			for name, use := range map[string]func() error{
 				"Slice":               func() error { return errorOf(hurray.Slice[float32](view)) },
 				"MutableSlice":        func() error { return errorOf(hurray.MutableSlice[float32](view)) },

@@ -81,8 +81,13 @@ func (v *View) ElementBits() int { return int(v.record.Bits) }
 // Layout of the tensor.
 func (v *View) Layout() Layout { return Layout(v.record.Layout) }
 
-// Device whose memory holds the elements. The elements of another device than DeviceCPU cannot be read here.
+// Device whose memory holds the elements. The elements of another device than DeviceCPU cannot be read here: see
+// Address.
 func (v *View) Device() Device { return Device(v.record.Device) }
+
+// Address of element (0, ..., 0) in the memory of the tensor's device, for work on that device; 0 when there are no
+// elements and no memory. It is good until the view is closed.
+func (v *View) Address() uintptr { return v.record.Data }
 
 // Shape has one size a dimension; it must not be written.
 func (v *View) Shape() []int { return v.shape }

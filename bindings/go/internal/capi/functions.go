@@ -212,7 +212,8 @@ func CallTensorContextABIVersion(ctx *TensorContext, out *uint32) int32 {
 
 // CallTensorContextSupports: Tells whether the copy of the library that made the context vouches both for
 // `version` and for the version that made the context: then a consumer that was built for `version` may go on
-// with a context of a higher one. No other part of the context is read.
+// with a context of a higher one. Versions below 4, which had no contexts, are not vouched for. No other part
+// of the context is read.
 func CallTensorContextSupports(ctx *TensorContext, version uint32, outSupported *uint8, error *Error) int32 {
 	return int32(C.go_hurray_tensor_context_supports(ctx, C.uint32_t(version), (*C.uint8_t)(unsafe.Pointer(outSupported)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
