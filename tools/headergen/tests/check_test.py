@@ -1,6 +1,7 @@
 """--check finds every way in which a generated file can be stale, and the snapshot every way in which the ABI can break."""
 
 import json
+import re
 import unittest
 
 from sample import SampleTest
@@ -128,20 +129,89 @@ class Snapshot(SampleTest):
         self.edit(TYPES, "(void* memory, void* context)", "(void* memory)")
         self.broken("callback HurrayReleaseCallback: changed from")
 
+    def test_changed_return_type(self):
+        self.edit(BOX, "HG_INFALLIBLE uint32_t hurray_c_abi_version", "HG_INFALLIBLE uint64_t hurray_c_abi_version")
+        self.broken("function hurray_c_abi_version: changed from", "uint32_t (void)", "uint64_t (void)")
+
+    def test_changed_nullability(self):
+        self.edit(MORE, "HG_IN_OPT const HurrayBox* other", "HG_INOUT HurrayBox* other")
+        self.broken("function hurray_box_everything: changed from")
+
+    def test_changed_type_of_a_constant(self):
+        self.edit(TYPES, "constexpr uint8_t HURRAY_COLOUR_BLUE", "constexpr uint16_t HURRAY_COLOUR_BLUE")
+        self.broken('constant HURRAY_COLOUR_BLUE: changed from {"type": "uint8_t", "value": 254} to {"type": "uint16_t"')
+
+    def test_changed_typedef(self):
+        self.edit(TYPES, "typedef int32_t HurrayStatus;", "typedef int64_t HurrayStatus;")
+        self.broken("typedef HurrayStatus: changed from int32_t to int64_t")
+
+    def test_removed_field(self):
+        self.edit(TYPES, "    /// Temperature.\n    double temperature;\n", "")
+        self.broken("struct HurrayBoxInfo: changed from")
+
+    def test_removed_callback(self):
+        self.edit(TYPES, "HurrayReleaseCallback)", "HurrayGiveBack)")
+        self.edit(BOX, "HurrayReleaseCallback release", "HurrayGiveBack release")
+        self.broken("callback HurrayReleaseCallback: removed", "function hurray_box_from_memory: changed from")
+
+    def test_removed_handle(self):
+        for file in (TYPES, BOX, MORE):
+            path = self.root / file
+            path.write_text(re.sub(r"\bHurrayBox\b", "HurrayCrate", path.read_text()))
+        self.broken("handle HurrayBox: removed", "function hurray_box_destroy: changed from")
+
+    def test_sized_struct_that_grew_in_its_middle(self):
+        self.edit(TYPES, "    /// Temperature.\n", "    /// New.\n    uint64_t more;\n    /// Temperature.\n")
+        self.broken("struct HurrayBoxInfo: changed from")
+
     def test_lowered_version(self):
         self.edit(TYPES, "HURRAY_C_ABI_VERSION = 2", "HURRAY_C_ABI_VERSION = 1")
         self.broken("the version or the generation went back")
 
-    def test_addition_before_the_first_release(self):
+    def add_everything(self) -> None:
+        """Something new of every kind."""
         self.edit(TYPES, "/// @endgroup", "/// New.\nconstexpr uint32_t HURRAY_NEW = 1;\n/// @endgroup")
-        self.assertEqual(self.headergen()[0], 0)
+        self.edit(TYPES, "double temperature;", "double temperature;\n    /// New.\n    uint64_t more;")
+        self.edit(TYPES, "/// What a box is.", "/// A lid.\nstruct HurrayLid;\n\n/// Opens.\ntypedef void (*HurrayOpener)(void* context);\n\n"
+                  "/// Width.\ntypedef uint16_t HurrayWidth;\n\n/// Two.\nstruct HurrayTwo {\n    /// One.\n    uint32_t one;\n};\n\n"
+                  "/// What a box is.")
+        self.edit(MORE, "/// Uses every", "/// Returns two.\n/// @thread any\n/// @since 2\n"
+                  "HURRAY_API HG_INFALLIBLE uint32_t hurray_two() noexcept { return 2; }\n\n/// Uses every")
+
+    NEW = ("constant HURRAY_NEW: new", "struct HurrayBoxInfo: grew at its end", "handle HurrayLid: new", "callback HurrayOpener: new",
+           "typedef HurrayWidth: new", "struct HurrayTwo: new", "function hurray_two: new")
+
+    def test_addition_before_the_first_release(self):
+        self.add_everything()
+        code, printed = self.headergen()
+        self.assertEqual(code, 0, printed)
 
     def test_addition_after_the_release_raises_the_version(self):
         self.edit("headergen.json", '"released": false', '"released": true')
-        self.edit(TYPES, "/// @endgroup", "/// New.\nconstexpr uint32_t HURRAY_NEW = 1;\n/// @endgroup")
-        self.broken("constant HURRAY_NEW: new, but the version is still 2: an addition raises HURRAY_C_ABI_VERSION")
+        self.add_everything()
+        self.broken(*(f"{text}, but the version is still 2: an addition raises HURRAY_C_ABI_VERSION" for text in self.NEW))
         self.raise_version()
-        self.assertEqual(self.headergen()[0], 0)
+        code, printed = self.headergen()
+        self.assertEqual(code, 0, printed)
+
+    def test_raised_version_allows_no_removal_beside_an_addition(self):
+        self.edit("headergen.json", '"released": false', '"released": true')
+        self.add_everything()
+        self.raise_version()
+        self.edit(TYPES, "constexpr uint8_t HURRAY_COLOUR_BLUE = 0xFE;  ///< Blue.\n", "")
+        self.broken("constant HURRAY_COLOUR_BLUE: removed")
+
+    def test_generation_alone_allows_nothing(self):
+        self.rename_function()
+        self.edit("headergen.json", '"generation": 1', '"generation": 2')
+        self.broken("function hurray_name: removed")
+
+    def test_freeze_says_what_is_new(self):
+        self.add_everything()
+        code, printed = self.headergen("--freeze")
+        self.assertEqual(code, 0)
+        for text in self.NEW:
+            self.assertIn(text, printed)
 
     def test_removal_needs_version_and_generation(self):
         self.rename_function()

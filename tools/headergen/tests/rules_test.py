@@ -88,6 +88,31 @@ class Functions(SampleTest):
         self.edit("headergen.json", '["hurray_box_from_memory"]', '["hurray_box_from_memory", "hurray_gone"]')
         self.refused("profile", "without_error names hurray_gone")
 
+    def test_infallible_function_with_an_error_report(self):
+        self.edit(MORE, "hurray_name()", "hurray_name(HG_ERROR HurrayError* error)")
+        self.refused("error", "hurray_name: cannot fail, but takes a HurrayError")
+
+    def test_two_error_reports(self):
+        self.edit(BOX, "HG_IN const HurrayBox* box, HG_OUT HurrayBoxInfo*", "HG_ERROR HurrayError* first, HG_OUT HurrayBoxInfo*")
+        self.edit(BOX, "(void)box, (void)out_info", "(void)first, (void)out_info")
+        self.refused("error", "hurray_box_info: HG_ERROR must be the last parameter")
+
+    def test_parameter_without_a_name(self):
+        self.edit(MORE, "uint32_t count,\n", "uint32_t,\n")
+        self.refused("name", "hurray_box_everything: a parameter has no name")
+
+    def test_version_function_that_does_not_exist(self):
+        self.edit("headergen.json", '"version_function": "hurray_c_abi_version"', '"version_function": "hurray_version"')
+        self.refused("profile", "no function hurray_version")
+
+    def test_version_constant_that_does_not_exist(self):
+        self.edit("headergen.json", '"version_constant": "HURRAY_C_ABI_VERSION"', '"version_constant": "HURRAY_VERSION"')
+        self.refused("profile", "no constant HURRAY_VERSION")
+
+    def test_source_that_is_listed_twice(self):
+        self.edit("headergen.json", '"sources": ["more.cpp"]', '"sources": ["more.cpp", "box.cpp"]')
+        self.refused("profile", "box.cpp is listed twice")
+
     def test_exported_by_hand(self):
         self.edit(MORE, "/// Uses every", 'extern "C" uint32_t hurray_hidden() noexcept { return 1; }\n\n/// Uses every')
         self.refused("exported", "hurray_hidden: extern \"C\" without HURRAY_API")
@@ -161,6 +186,14 @@ class ParameterTypes(SampleTest):
         self.edit(MORE, "HG_IN_OPT const HurrayBox* other", "HG_IN_OPT const core::Inner* other")
         self.refused("undeclared", "core::Inner")
 
+    def test_handle_by_value(self):
+        self.edit(BOX, "HG_IN const HurrayBox* box, HG_OUT", "HurrayBox box, HG_OUT")
+        self.refused("fixed-width", "an opaque handle can only be passed by pointer")
+
+    def test_pointer_to_a_callback(self):
+        self.edit(MORE, "HG_CALLBACK HurrayChooser chooser", "HG_IN const HurrayChooser* chooser")
+        self.refused("callback", "pointers to callbacks are not supported")
+
     def test_inline_function_pointer(self):
         self.edit(MORE, "HG_CALLBACK HurrayChooser chooser", "HG_CALLBACK void (*chooser)(void* x)")
         self.refused("callback", "name the callback with a typedef")
@@ -170,60 +203,50 @@ class ParameterTypes(SampleTest):
         self.refused("fixed-width", "hurray_c_abi_version: return")
 
 
-class Annotations(SampleTest):
-    def test_missing(self):
-        self.edit(BOX, "HG_IN const HurrayBox* box", "const HurrayBox* box")
-        self.refused("annotation", "hurray_box_info: parameter box: no annotation", at=(BOX, "(const HurrayBox* box"))
-
-    def test_two(self):
-        self.edit(BOX, "HG_IN const HurrayBox* box", "HG_IN HG_IN_OPT const HurrayBox* box")
-        self.refused("annotation", "2 annotations")
-
-    def test_on_a_number(self):
-        self.edit(BOX, "uint64_t width,", "HG_IN uint64_t width,")
-        self.refused("annotation", "only pointers carry an annotation")
-
-    def test_length_that_is_no_parameter(self):
-        self.edit(MORE, "HG_IN_ARRAY(count)", "HG_IN_ARRAY(counts)")
-        self.refused("annotation", "names `counts`, which is no parameter")
-
-    def test_length_that_is_no_integer(self):
-        self.edit(MORE, "HG_IN_ARRAY(count)", "HG_IN_ARRAY(name)")
-        self.refused("annotation", "its length `name` is no integer")
-
-    def test_owner_that_is_no_parameter(self):
-        self.edit(MORE, "HG_OUT_BORROWED(box)", "HG_OUT_BORROWED(boxes)")
-        self.refused("annotation", "names `boxes`, which is no parameter")
-
-    def test_destroy_that_is_no_function(self):
-        self.edit(BOX, "HG_OUT_OWNED(hurray_box_destroy)", "HG_OUT_OWNED(hurray_box_free)")
-        self.refused("annotation", "names `hurray_box_free`, which is no public function")
-
-    def test_destroy_that_ends_something_else(self):
-        self.edit(BOX, "HG_OUT_OWNED(hurray_box_destroy)", "HG_OUT_OWNED(hurray_box_info)")
-        self.refused("annotation", "`hurray_box_info` does not end a HurrayBox")
-
-    def test_input_that_is_not_const(self):
-        self.edit(BOX, "HG_IN const HurrayBox* box", "HG_IN HurrayBox* box")
-        self.refused("annotation", "`in` expects a pointer to const")
-
-    def test_output_that_is_const(self):
-        self.edit(BOX, "HG_OUT HurrayBoxInfo*", "HG_OUT const HurrayBoxInfo*")
-        self.refused("annotation", "`out` expects a pointer to what is not const")
-
-    def test_callback_with_an_annotation_of_pointers(self):
-        self.edit(MORE, "HG_CALLBACK HurrayChooser", "HG_IN HurrayChooser")
-        self.refused("annotation", "a callback carries HG_CALLBACK")
-
-    def test_handle_that_nothing_destroys(self):
-        self.edit(BOX, "HG_DESTROYED_VAR HurrayBox** box", "HG_CONSUMED_VAR HurrayBox** box")
-        self.refused("annotation", "does not end a HurrayBox")
-
-
 class Types(SampleTest):
     def test_c_enum(self):
         self.edit(TYPES, "/// What a box is.", "/// Sizes.\nenum HurraySize { HURRAY_SMALL };\n\n/// What a box is.")
         self.refused("enum", "HurraySize: enums have no fixed form in C", at=(TYPES, "enum HurraySize"))
+
+    def test_class(self):
+        self.edit(TYPES, "/// What a box is.", "/// C.\nclass HurrayC { int32_t x; };\n\n/// What a box is.")
+        self.refused("public-type", "HurrayC: a class", at=(TYPES, "class HurrayC"))
+
+    def test_struct_without_fields(self):
+        self.edit(TYPES, "/// What a box is.", "/// Empty.\nstruct HurrayEmpty {};\n\n/// What a box is.")
+        self.refused("public-type", "HurrayEmpty: a public struct needs a field")
+
+    def test_struct_with_a_base(self):
+        self.edit(TYPES, "/// What a box is.", "/// D.\nstruct HurrayD : HurrayError {\n    /// X.\n    int32_t x;\n};\n\n/// What a box is.")
+        self.refused("public-type", "a public struct has plain fields only")
+
+    def test_alignment_of_its_own(self):
+        self.edit(TYPES, "struct HurrayError {", "struct alignas(8) HurrayError {")
+        self.refused("public-type", "HurrayError: ALIGNED_ATTR")
+
+    def test_typedef_of_a_pointer(self):
+        self.edit(TYPES, "/// Chooses.", "/// P.\ntypedef const HurrayBox* HurrayBoxPointer;\n\n/// Chooses.")
+        self.refused("public-type", "HurrayBoxPointer: a typedef names a fixed-width number or a callback")
+
+    def test_typedef_without_a_width(self):
+        self.edit(TYPES, "typedef int32_t HurrayStatus;", "typedef int HurrayStatus;")
+        self.refused("fixed-width", "HurrayStatus: type `int`")
+
+    def test_callback_parameter_without_a_name(self):
+        self.edit(TYPES, "(void* memory, void* context)", "(void* memory, void*)")
+        self.refused("callback", "HurrayReleaseCallback: a parameter has no name")
+
+    def test_callback_with_a_type_without_a_width(self):
+        self.edit(TYPES, "(void* memory, void* context)", "(void* memory, long context)")
+        self.refused("fixed-width", "HurrayReleaseCallback: parameter context")
+
+    def test_constant_without_a_value(self):
+        self.edit(TYPES, "constexpr double HURRAY_RATIO = 0.5;", "extern const double HURRAY_RATIO;")
+        self.refused("constant", "HURRAY_RATIO: its value cannot be determined")
+
+    def test_group_that_is_opened_twice(self):
+        self.edit(TYPES, "/// @group HurrayLimits Limits.", "/// @group HurrayColour Limits.")
+        self.refused("doc", "the group HurrayColour is opened twice")
 
     def test_enum_field(self):
         (self.root / "src/inner.hpp").write_text("#pragma once\nnamespace x { enum E { a, b }; }\n")
