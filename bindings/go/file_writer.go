@@ -44,8 +44,8 @@ func CreateFile(path string, format FileFormat) (*FileWriter, error) {
 // Add adds a tensor, whose memory is shared until the file is finished or the writer closed; the tensor stays the
 // caller's and may be closed at once.
 //
-// Errors: ErrInvalidArgument for a name that is taken or no UTF-8; ErrUnsupported when the format cannot hold the
-// tensor.
+// Errors: ErrInvalidArgument for a name that is taken or no UTF-8; ErrUnsupported when the format cannot hold the tensor,
+// or its memory is not the host's; ErrInvalidSyncMode when its bytes may not be there yet.
 func (w *FileWriter) Add(name string, tensor *Tensor) error {
 	const op = "FileWriter.Add"
 	core, err := tensor.retain(op)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -288,6 +289,42 @@ func TestEventIsReleasedExactlyOnce(t *testing.T) {
 	}
 }
 
+// Many at once: one of them releases the event, the others are told; and a Close among them does it once, too.
+func TestEventIsReleasedOnceByManyGoroutines(t *testing.T) {
+	noLeak(t)
+	for round := range 100 {
+		tensor, c := deviceTensor(t, hurray.SyncEvent)
+		var released, refused atomic.Int64
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Add(1)
+			go func() {
+				defer all.Done()
+				if i == 7 && round%2 == 0 {
+					if err := tensor.Close(); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				switch err := tensor.ReleaseEvent(0); {
+				case err == nil:
+					released.Add(1)
+				case errors.Is(err, hurray.ErrInvalidHandle):
+					refused.Add(1)
+				default:
+					t.Error(err)
+				}
+			}()
+		}
+		all.Wait()
+		if released.Load() > 1 || (round%2 == 1 && released.Load() != 1) {
+			t.Errorf("%d released it, %d were refused", released.Load(), refused.Load())
+		}
+		ok(t, tensor.Close())
+		c.want(t, 1, 1)
+	}
+}
+
 // A buffer that ends with its event unreleased releases it.
 func TestEventOfABufferThatEndsIsReleased(t *testing.T) {
 	for name, make := range sources {
@@ -456,6 +493,8 @@ func TestDeviceMemoryGivesNoHostView(t *testing.T) {
 				t.Error(view.Device(), view.Len(), view.Address())
 			}
 			buffer := value(tensor.Buffer(0))(t)
+			writer := closing(t, value(hurray.NewMemoryWriter())(t))
+			fileWriter := closing(t, value(hurray.CreateFile(t.TempDir()+"/x", hurray.FormatSafetensors))(t))
 			if info := value(buffer.Info())(t); info.Address != deviceMemory || info.ByteSize != 12 {
 				t.Errorf("%+v", info)
 			}
@@ -476,8 +515,14 @@ func TestDeviceMemoryGivesNoHostView(t *testing.T) {
 				"Buffer.Borrow":       func() error { return buffer.Borrow(func([]byte) error { return nil }) },
 				"Buffer.ReadAt":       func() error { return errorOf(buffer.ReadAt(make([]byte, 1), 0)) },
 				"Buffer.WriteTo":      func() error { return errorOf(buffer.WriteTo(&strings.Builder{})) },
+				"Writer.Write":        func() error { return writer.Write(tensor) },
+				"FileWriter.Add":      func() error { return fileWriter.Add("x", tensor) },
 			} {
-				if err := use(); !errors.Is(err, hurray.ErrUnsupported) {
+				want := hurray.ErrUnsupported
+				if mode != hurray.SyncProducerSynced && strings.Contains(name, "Writer.") {
+					want = hurray.ErrInvalidSyncMode
+				}
+				if err := use(); !errors.Is(err, want) {
 					t.Errorf("%s: got %v", name, err)
 				}
 			}

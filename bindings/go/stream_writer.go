@@ -93,8 +93,9 @@ func newWriter(ctx context.Context, p *pump, handle *capi.Writer) *Writer {
 // Write writes a tensor: its descriptor and the bytes of its buffers. After an error in the middle of a tensor the
 // writer returns that error for ever.
 //
-// Errors: ErrIO, also for a failing io.Writer, whose error it wraps; ErrUnsupported when the memory is not the host's,
-// which leaves the stream as it was; ErrCancelled, which wraps the cause of the context's end.
+// Errors: ErrIO, also for a failing io.Writer, whose error it wraps; ErrUnsupported when the memory is not the host's, and
+// ErrInvalidSyncMode when its bytes may not be there yet, which leave the stream as it was; ErrCancelled, which wraps the
+// cause of the context's end.
 func (w *Writer) Write(tensor *Tensor) error {
 	const op = "Writer.Write"
 	core, err := tensor.retain(op)
