@@ -12,8 +12,8 @@ _ZIG = re.compile(r'^\s*test "((?:[^"\\]|\\.)*)" \{', re.MULTILINE)
 _ZIG_IMPORT = re.compile(r'@import\("([^"]+\.zig)"\)')
 # The annotation, others on lines below it, and the method's name on the next line or the same one.
 _JAVA = re.compile(r"^\s*@(?:Test|ParameterizedTest|RepeatedTest)\b(?P<more>[^\n]*?(?:\n\s*[@\"}][^\n]*)*?(?:\n[^\n]*?)?)\bvoid (?P<name>\w+)\(", re.MULTILINE)
-_CSHARP = re.compile(r"^\s*\[(?:Fact|Theory)\b(?P<more>[^\n]*?(?:\n\s*\[[^\n]*)*?(?:\n[^\n]*?)?)\b(?:void|Task) (?P<name>\w+)\(", re.MULTILINE)
-_CSHARP_CLASS = re.compile(r"^[a-z ]*class (\w+)", re.MULTILINE)
+_CSHARP = re.compile(r"^(?P<indent>[ \t]*)\[(?:Fact|Theory)\b(?P<more>[^\n]*?(?:\n\s*\[[^\n]*)*?(?:\n[^\n]*?)?)\b(?:void|Task) (?P<name>\w+)\(", re.MULTILINE)
+_CSHARP_CLASS = re.compile(r"^(?P<indent>[ \t]*)[a-z ]*\bclass (?P<name>\w+)", re.MULTILINE)
 
 
 def of_file(path: Path) -> set[str]:
@@ -56,10 +56,11 @@ def _java(path: Path, text: str) -> set[str]:
 
 
 def _csharp(_: Path, text: str) -> set[str]:
-    classes = [(match.start(), match[1]) for match in _CSHARP_CLASS.finditer(text)]
+    classes = list(_CSHARP_CLASS.finditer(text))
     found = set()
     for match in _CSHARP.finditer(text):
-        around = [name for start, name in classes if start < match.start()]
+        # A class that stands deeper is a helper which ended before.
+        around = [each["name"] for each in classes if each.start() < match.start() and len(each["indent"]) < len(match["indent"])]
         if around and "Skip" not in match["more"]:
             found.add(f"{around[-1]}.{match['name']}")
     return found

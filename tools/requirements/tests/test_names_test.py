@@ -68,15 +68,21 @@ public sealed class BoxTests : Base
     public async Task Opens_later(string text)
     {
     }
+    private sealed class Helper
+    {
+        public void Help() {}
+    }
     [Fact(Skip = "not now")]
     public void Never() {}
+    [Fact]
+    public void Shuts() {}
     private void Helper() {}
 }
 public unsafe class LidTests
 {
     [Fact] public void Shuts() {}
 }
-"""), {"BoxTests.Opens", "BoxTests.Opens_later", "LidTests.Shuts"})
+"""), {"BoxTests.Opens", "BoxTests.Opens_later", "BoxTests.Shuts", "LidTests.Shuts"})
 
     def test_go(self):
         text = """
