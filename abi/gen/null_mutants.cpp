@@ -124,6 +124,7 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_tensor_context_set_release_queue", "report_endless", "error"},
         {"hurray_tensor_context_set_release_queue", "status", ""},
         {"hurray_buffer_handoff", "callback", "release"},
+        {"hurray_buffer_handoff", "callback", "event->event_release_fn"},
         {"hurray_buffer_handoff", "zeroed", "out_handle"},
         {"hurray_buffer_handoff", "report_code", "error"},
         {"hurray_buffer_handoff", "report_empty", "error"},
@@ -254,6 +255,8 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_tensor_destroy", "no_op_of_null_variable", "tensor"},
         {"hurray_tensor_destroy_deferred", "no_op_of_null", "tensor"},
         {"hurray_tensor_destroy_deferred", "no_op_of_null_variable", "tensor"},
+        {"hurray_producer_request", "callback", "producer->export_tensor"},
+        {"hurray_producer_request", "callback", "producer->release"},
         {"hurray_producer_request", "zeroed", "out_tensor"},
         {"hurray_producer_request", "report_code", "error"},
         {"hurray_producer_request", "report_empty", "error"},
@@ -759,6 +762,7 @@ HurrayStatus hurray_buffer_handoff(const HurrayBufferHandleBytes *handle_bytes, 
     const HurrayStatus status = call.real(&hurray_buffer_handoff)(handle_bytes, data, release, release_context, event, stream, out_handle, error);
     if (status != HURRAY_ERR_NULL_POINTER) return status;
     if (release != nullptr && call.is("callback", "release")) hurray_null::run(release);
+    if (event != nullptr && event->event_release_fn != nullptr && call.is("callback", "event->event_release_fn")) hurray_null::run(event->event_release_fn);
     if (out_handle != nullptr && call.is("zeroed", "out_handle")) out_handle_before.restore(out_handle);
     if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
@@ -1138,6 +1142,8 @@ HurrayStatus hurray_producer_request(const HurrayProducer *producer, void *consu
     const Before out_tensor_before(out_tensor);
     const HurrayStatus status = call.real(&hurray_producer_request)(producer, consumer_stream, consumer_stream_device_tag, out_tensor, error);
     if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (producer != nullptr && producer->export_tensor != nullptr && call.is("callback", "producer->export_tensor")) hurray_null::run(producer->export_tensor);
+    if (producer != nullptr && producer->release != nullptr && call.is("callback", "producer->release")) hurray_null::run(producer->release);
     if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
     if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';

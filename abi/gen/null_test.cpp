@@ -216,7 +216,7 @@ TEST_F(NullPointers, hurray_release_queue_new_out_queue) {
 
 TEST_F(NullPointers, hurray_release_queue_drain_out_released) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_release_queue_drain(nullptr, scalar<uint64_t>("limit"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_release_queue_drain(live<HurrayReleaseQueue>(), scalar<uint64_t>("limit"), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -224,7 +224,7 @@ TEST_F(NullPointers, hurray_release_queue_drain_out_released) {
 
 TEST_F(NullPointers, hurray_release_queue_pending_out_pending) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_release_queue_pending(nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_release_queue_pending(live<HurrayReleaseQueue>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -239,7 +239,7 @@ TEST_F(NullPointers, hurray_release_queue_destroy_of_null_is_a_no_op) {
 
 TEST_F(NullPointers, hurray_buffer_set_release_queue_buffer) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_buffer_set_release_queue(nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_buffer_set_release_queue(nullptr, live<HurrayReleaseQueue>(), error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -387,7 +387,7 @@ TEST_F(NullPointers, hurray_tensor_context_destroy_deferred_of_null_is_a_no_op) 
 
 TEST_F(NullPointers, hurray_tensor_context_set_release_queue_ctx) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_tensor_context_set_release_queue(nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_tensor_context_set_release_queue(nullptr, live<HurrayReleaseQueue>(), error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -396,7 +396,7 @@ TEST_F(NullPointers, hurray_tensor_context_set_release_queue_ctx) {
 TEST_F(NullPointers, hurray_buffer_handoff_handle_bytes) {
     Out<HurrayBuffer *> out_handle;
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_buffer_handoff(nullptr, memory<void>(), callback<HurrayReleaseCallback>(), context(), nullptr, nullptr, out_handle.get(), error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_buffer_handoff(nullptr, memory<void>(), callback<HurrayReleaseCallback>(), context(), optional<HurrayEventPayload>(), optional<HurrayStreamPayload>(), out_handle.get(), error), HURRAY_ERR_NULL_POINTER);
         out_handle.expect_zeroed("out_handle");
         expect_no_callback();
         expect_reported(error);
@@ -406,7 +406,7 @@ TEST_F(NullPointers, hurray_buffer_handoff_handle_bytes) {
 TEST_F(NullPointers, hurray_buffer_handoff_data) {
     Out<HurrayBuffer *> out_handle;
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_buffer_handoff(value<HurrayBufferHandleBytes>(), nullptr, callback<HurrayReleaseCallback>(), context(), nullptr, nullptr, out_handle.get(), error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_buffer_handoff(value<HurrayBufferHandleBytes>(), nullptr, callback<HurrayReleaseCallback>(), context(), optional<HurrayEventPayload>(), optional<HurrayStreamPayload>(), out_handle.get(), error), HURRAY_ERR_NULL_POINTER);
         out_handle.expect_zeroed("out_handle");
         expect_no_callback();
         expect_reported(error);
@@ -415,7 +415,7 @@ TEST_F(NullPointers, hurray_buffer_handoff_data) {
 
 TEST_F(NullPointers, hurray_buffer_handoff_out_handle) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_buffer_handoff(value<HurrayBufferHandleBytes>(), memory<void>(), callback<HurrayReleaseCallback>(), context(), nullptr, nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_buffer_handoff(value<HurrayBufferHandleBytes>(), memory<void>(), callback<HurrayReleaseCallback>(), context(), optional<HurrayEventPayload>(), optional<HurrayStreamPayload>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -753,7 +753,7 @@ TEST_F(NullPointers, hurray_tensor_new_out_tensor) {
 TEST_F(NullPointers, hurray_tensor_from_host_spec) {
     Out<HurrayTensor *> out_tensor;
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_tensor_from_host(nullptr, memory<void>(), scalar<uint64_t>("byte_size"), callback<HurrayReleaseCallback>(), context(), nullptr, out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_tensor_from_host(nullptr, memory<void>(), scalar<uint64_t>("byte_size"), callback<HurrayReleaseCallback>(), context(), live<HurrayReleaseQueue>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
         out_tensor.expect_zeroed("out_tensor");
         expect_no_callback();
         expect_reported(error);
@@ -763,7 +763,7 @@ TEST_F(NullPointers, hurray_tensor_from_host_spec) {
 TEST_F(NullPointers, hurray_tensor_from_host_data) {
     Out<HurrayTensor *> out_tensor;
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_tensor_from_host(value<HurrayDenseSpec>(), nullptr, scalar<uint64_t>("byte_size"), callback<HurrayReleaseCallback>(), context(), nullptr, out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_tensor_from_host(value<HurrayDenseSpec>(), nullptr, scalar<uint64_t>("byte_size"), callback<HurrayReleaseCallback>(), context(), live<HurrayReleaseQueue>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
         out_tensor.expect_zeroed("out_tensor");
         expect_no_callback();
         expect_reported(error);
@@ -772,7 +772,7 @@ TEST_F(NullPointers, hurray_tensor_from_host_data) {
 
 TEST_F(NullPointers, hurray_tensor_from_host_out_tensor) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_tensor_from_host(value<HurrayDenseSpec>(), memory<void>(), scalar<uint64_t>("byte_size"), callback<HurrayReleaseCallback>(), context(), nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_tensor_from_host(value<HurrayDenseSpec>(), memory<void>(), scalar<uint64_t>("byte_size"), callback<HurrayReleaseCallback>(), context(), live<HurrayReleaseQueue>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -987,7 +987,7 @@ TEST_F(NullPointers, hurray_producer_release_producer) {
 TEST_F(NullPointers, hurray_file_open_path) {
     Out<HurrayFile *> out_file;
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_file_open(nullptr, nullptr, out_file.get(), error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_file_open(nullptr, optional<HurrayFileOptions>(), out_file.get(), error), HURRAY_ERR_NULL_POINTER);
         out_file.expect_zeroed("out_file");
         expect_no_callback();
         expect_reported(error);
@@ -996,7 +996,7 @@ TEST_F(NullPointers, hurray_file_open_path) {
 
 TEST_F(NullPointers, hurray_file_open_out_file) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_file_open(text(), nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_file_open(text(), optional<HurrayFileOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -1199,7 +1199,7 @@ TEST_F(NullPointers, hurray_file_writer_destroy_deferred_of_null_is_a_no_op) {
 
 TEST_F(NullPointers, hurray_reader_from_fd_out_reader) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_reader_from_fd(scalar<int32_t>("fd"), nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_reader_from_fd(scalar<int32_t>("fd"), optional<HurrayStreamOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -1208,7 +1208,7 @@ TEST_F(NullPointers, hurray_reader_from_fd_out_reader) {
 TEST_F(NullPointers, hurray_reader_from_memory_bytes) {
     Out<HurrayReader *> out_reader;
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_reader_from_memory(nullptr, scalar<uint64_t>("length"), nullptr, out_reader.get(), error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_reader_from_memory(nullptr, scalar<uint64_t>("length"), optional<HurrayStreamOptions>(), out_reader.get(), error), HURRAY_ERR_NULL_POINTER);
         out_reader.expect_zeroed("out_reader");
         expect_no_callback();
         expect_reported(error);
@@ -1217,7 +1217,7 @@ TEST_F(NullPointers, hurray_reader_from_memory_bytes) {
 
 TEST_F(NullPointers, hurray_reader_from_memory_out_reader) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_reader_from_memory(memory<void>(), scalar<uint64_t>("length"), nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_reader_from_memory(memory<void>(), scalar<uint64_t>("length"), optional<HurrayStreamOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -1250,7 +1250,7 @@ TEST_F(NullPointers, hurray_reader_destroy_of_null_is_a_no_op) {
 
 TEST_F(NullPointers, hurray_writer_to_fd_out_writer) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_writer_to_fd(scalar<int32_t>("fd"), nullptr, nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_writer_to_fd(scalar<int32_t>("fd"), optional<HurrayStreamOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }

@@ -57,8 +57,8 @@ HURRAY_API HurrayStatus hurray_tensor_context_abi_version(HG_IN const HurrayTens
 }
 
 /// Tells whether the copy of the library that made the context vouches both for `version` and for the version that made
-/// the context: then a consumer that was built for `version` may go on with a context of a higher one. No other part of
-/// the context is read.
+/// the context: then a consumer that was built for `version` may go on with a context of a higher one. Versions below 4, which
+/// had no contexts, are not vouched for. No other part of the context is read.
 /// @param version the consumer's own HURRAY_C_ABI_VERSION
 /// @thread one thread at a time
 /// @since 4

@@ -1,5 +1,5 @@
 // Callbacks that misbehave: exactly once, whatever they do. (seed: Buffer Lists, Panic Safety, Buffer Release Callbacks)
-// Linked to the shim: an exception cannot leave one C++ runtime and enter another.
+// Built twice: with the library's code in the program, and through the shared library with a C++ runtime of its own.
 #include <array>
 #include <atomic>
 #include <mutex>

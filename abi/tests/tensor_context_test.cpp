@@ -33,6 +33,22 @@ TEST_F(TensorContext, CarriesTheVersionOfItsProducer) {
     EXPECT_EQ(hurray_tensor_context_new(0, nullptr, 0, nullptr, nullptr, &context), HURRAY_ERR_VERSION_MISMATCH);
 }
 
+TEST_F(TensorContext, LibraryVouchesForContextsOfVersionsThatHadThem) {
+    struct Case {
+        std::uint32_t made_by;
+        std::uint32_t consumer;
+        std::uint8_t supported;
+    };
+    for (const Case& c : {Case{4, 4, 1}, Case{4, 3, 0}, Case{3, 4, 0}, Case{5, 4, 0}, Case{4, 5, 0}, Case{4, 0, 0}}) {
+        HurrayTensorContext* context = nullptr;
+        ASSERT_EQ(hurray_tensor_context_new(c.made_by, nullptr, 0, nullptr, nullptr, &context), HURRAY_OK);
+        std::uint8_t supported = 9;
+        EXPECT_EQ(hurray_tensor_context_supports(context, c.consumer, &supported, nullptr), HURRAY_OK);
+        EXPECT_EQ(supported, c.supported) << "made by " << c.made_by << ", consumer of " << c.consumer;
+        EXPECT_EQ(hurray_tensor_context_destroy(&context), HURRAY_OK);
+    }
+}
+
 TEST_F(TensorContext, EmptyDescriptorIsNullAndZero) {
     HurrayTensorContext* context = nullptr;
     ASSERT_EQ(hurray_tensor_context_new(4, nullptr, 0, nullptr, nullptr, &context), HURRAY_OK);

@@ -37,6 +37,15 @@
  * expected. The library prints nothing and keeps no last error. No C++ exception leaves it: one that is caught becomes
  * HURRAY_ERR_INTERNAL_PANIC or HURRAY_ERR_OUT_OF_MEMORY, and its text is kept for hurray_diagnostics_read.
  *
+ * HANDOFF. A buffer is handed off with its 16-byte handle, whose byte 13 says when its bytes are there: they are
+ * (PRODUCER_SYNCED), an event tells (EVENT), or work on the consumer's stream finds them (CONSUMER_STREAM). What belongs
+ * to the mode travels beside the memory and is checked against it by hurray_buffer_handoff; no struct has a mode of its
+ * own. The event is read with hurray_buffer_event and released, exactly once, with hurray_buffer_event_release.
+ *
+ * COPIES. One process may hold several copies of the library. Buffers, buffer lists, tensor contexts and tensors may be
+ * passed to any of them: a handle goes to the copy that made it, and what moves into an object of another copy is ended
+ * there. All other handles are refused (HURRAY_ERR_INVALID_HANDLE) by every copy but their own.
+ *
  * THREADS. A handle may move between threads and is used by one thread at a time, unless @thread says more. Reference
  * counts are atomic: two handles that share memory may be used by two threads. The library starts no threads and
  * installs no signal handlers. The child of a fork may only end what it inherited: memory goes, and no callback of the
@@ -399,7 +408,7 @@ typedef struct HurrayBufferInfo {
     uint32_t alignment;
     /** How many bytes at `data` belong to somebody else and are never read; 0 to 63. */
     uint32_t prefix;
-    /** How many handles share the memory; 0 for memory that is borrowed for ever. */
+    /** How many handles share the memory; 0 for an empty buffer that has none. */
     uint64_t share_count;
 } HurrayBufferInfo;
 
@@ -1125,7 +1134,7 @@ HURRAY_API HurrayStatus hurray_tensor_context_abi_version(const HurrayTensorCont
 /**
  * Tells whether the copy of the library that made the context vouches both for `version` and for the version
  * that made the context: then a consumer that was built for `version` may go on with a context of a higher
- * one. No other part of the context is read.
+ * one. Versions below 4, which had no contexts, are not vouched for. No other part of the context is read.
  *
  * @param ctx Required. Read during the call only; stays the caller's.
  * @param version The consumer's own HURRAY_C_ABI_VERSION.

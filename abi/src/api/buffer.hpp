@@ -42,7 +42,7 @@ struct HurrayBufferInfo {
     uint32_t alignment;
     /// How many bytes at `data` belong to somebody else and are never read; 0 to 63.
     uint32_t prefix;
-    /// How many handles share the memory; 0 for memory that is borrowed for ever.
+    /// How many handles share the memory; 0 for an empty buffer that has none.
     uint64_t share_count;
 };
 

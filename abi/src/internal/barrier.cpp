@@ -89,4 +89,18 @@ std::unexpected<Error> invalid_handle(const char* parameter, const char* expecte
                 parameter, expected);
 }
 
+namespace {
+
+// GCC's unwinder fills its tables when it raises its first exception; a copy of it that is linked into a shared library
+// raises none before a callback of the program throws one through it, and would abort. So it raises one at load.
+[[maybe_unused]] const bool unwinder_is_ready = [] {
+    try {
+        throw 0;
+    } catch (int) {
+        return true;
+    }
+}();
+
+}  // namespace
+
 }  // namespace hurray::abi

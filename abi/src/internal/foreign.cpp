@@ -239,6 +239,7 @@ Result<bool> context_supports(const HurrayTensorContext* context, std::uint32_t 
     } else if (auto read = HURRAY_FOREIGN(table, tensor_context_abi_version, context, &made_by); !read) {
         return std::unexpected(read.error());
     }
+    if (made_by < first_context_version || version < first_context_version) return false;
     const auto supports = entry_of(table, &ExchangeTable::supports);
     return supports != nullptr && supports(version) != 0 && supports(made_by) != 0;
 }

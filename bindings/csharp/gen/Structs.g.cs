@@ -82,7 +82,7 @@ internal unsafe struct NativeBufferInfo
     /// <summary>How many bytes at `data` belong to somebody else and are never read; 0 to 63.</summary>
     public uint Prefix;
 
-    /// <summary>How many handles share the memory; 0 for memory that is borrowed for ever.</summary>
+    /// <summary>How many handles share the memory; 0 for an empty buffer that has none.</summary>
     public ulong ShareCount;
 
     /// <summary>An empty struct that says its size.</summary>

@@ -71,7 +71,7 @@ class BufferInfo(NamedTuple):
     #: How many bytes at `data` belong to somebody else and are never read; 0 to 63.
     prefix: int
 
-    #: How many handles share the memory; 0 for memory that is borrowed for ever.
+    #: How many handles share the memory; 0 for an empty buffer that has none.
     share_count: int
 
 

@@ -1583,7 +1583,7 @@ PyMethodDef hpy_generated_methods[] = {
     {"tensor_context_abi_version", (PyCFunction)(void (*)(void))py_tensor_context_abi_version, METH_FASTCALL,
      "Tells the version of the C ABI of the build that made the context. A consumer calls this before any other accessor and goes on only when it knows that version."},
     {"tensor_context_supports", (PyCFunction)(void (*)(void))py_tensor_context_supports, METH_FASTCALL,
-     "Tells whether the copy of the library that made the context vouches both for `version` and for the version that made the context: then a consumer that was built for `version` may go on with a context of a higher one. No other part of the context is read."},
+     "Tells whether the copy of the library that made the context vouches both for `version` and for the version that made the context: then a consumer that was built for `version` may go on with a context of a higher one. Versions below 4, which had no contexts, are not vouched for. No other part of the context is read."},
     {"tensor_context_descriptor", (PyCFunction)(void (*)(void))py_tensor_context_descriptor, METH_FASTCALL,
      "Borrows the encoded descriptor. An empty one reports a null pointer and length 0."},
     {"tensor_context_set_release_queue", (PyCFunction)(void (*)(void))py_tensor_context_set_release_queue, METH_FASTCALL,

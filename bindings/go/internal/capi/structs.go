@@ -151,7 +151,7 @@ type BufferInfo struct {
 	// How many bytes at `data` belong to somebody else and are never read; 0 to 63.
 	Prefix uint32
 
-	// How many handles share the memory; 0 for memory that is borrowed for ever.
+	// How many handles share the memory; 0 for an empty buffer that has none.
 	ShareCount uint64
 }
 

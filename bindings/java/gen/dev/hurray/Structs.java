@@ -87,7 +87,7 @@ final class Structs {
         /** How many bytes at `data` belong to somebody else and are never read; 0 to 63. */
         static final int PREFIX = 28;
 
-        /** How many handles share the memory; 0 for memory that is borrowed for ever. */
+        /** How many handles share the memory; 0 for an empty buffer that has none. */
         static final int SHARE_COUNT = 32;
     }
 
