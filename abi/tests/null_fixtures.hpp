@@ -135,6 +135,12 @@ protected:
         return example(static_cast<const T*>(nullptr));
     }
 
+    /// A struct that may be left out: null, unless there is an overload of `optional_example`.
+    template <class T>
+    static const T* optional() {
+        return optional_example(static_cast<const T*>(nullptr));
+    }
+
     /// A live handle. The test ends it, and fails when that is not possible any more.
     template <class Handle>
     Handle* live() {
@@ -219,25 +225,25 @@ private:
         return &spec;
     }
     static const HurrayBufferHandleBytes* example(const HurrayBufferHandleBytes*) {
-        static const HurrayBufferHandleBytes handle = {{64, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0}};
+        static const HurrayBufferHandleBytes handle = {
+            {64, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, HURRAY_DEVICE_CUDA, HURRAY_SYNC_EVENT, 0, 0}};
         return &handle;
     }
-
-    static const HurrayEventPayload* example(const HurrayEventPayload*) {
-        static const HurrayEventPayload none{};
-        return &none;
-    }
-    static const HurrayStreamPayload* example(const HurrayStreamPayload*) {
-        static const HurrayStreamPayload none{};
-        return &none;
-    }
-    static HurrayStatus export_nothing(void*, void*, std::uint8_t, HurrayBufferList**, HurrayTensorContext**, HurrayError*) {
-        ++callback_calls();
-        return HURRAY_ERR_UNSUPPORTED;
-    }
     static const HurrayProducer* example(const HurrayProducer*) {
-        static const HurrayProducer producer{sizeof producer, HURRAY_C_ABI_VERSION, nullptr, &export_nothing, nullptr};
+        static const HurrayProducer producer{sizeof producer, HURRAY_C_ABI_VERSION, nullptr,
+                                             &Counting<HurrayExportTensorFn>::call, &Counting<HurrayProducerReleaseFn>::call};
         return &producer;
+    }
+
+    template <class T>
+    static const T* optional_example(const T*) {
+        return nullptr;
+    }
+    /// What the handle of `example` is handed off with.
+    static const HurrayEventPayload* optional_example(const HurrayEventPayload*) {
+        static int the_event = 0;
+        static const HurrayEventPayload event{&the_event, HURRAY_DEVICE_CUDA, &Counting<HurrayEventReleaseFn>::call, nullptr};
+        return &event;
     }
 
     template <class Handle>

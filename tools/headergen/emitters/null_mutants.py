@@ -20,10 +20,11 @@ _OUTPUTS = ("out", "out_opt", "out_owned", "out_borrowed")
 def emit(abi: dict, root: Path) -> dict[str, str]:
     del root
     sized = {s["name"] for s in abi["structs"] if s["sized"]}
+    structs = {s["name"]: s for s in abi["structs"]}
     destroy = {h["name"]: h["destroy"] for h in abi["handles"]}
     wrappers, table = [], []
     for f in abi["functions"]:
-        lines, kinds = _wrapper(f, sized, destroy)
+        lines, kinds = _wrapper(f, sized, structs, destroy)
         if kinds:
             wrappers.append("".join(lines))
             table += [f'    {{"{f["name"]}", "{kind}", "{parameter}"}},\n' for kind, parameter in kinds]
@@ -37,7 +38,7 @@ def emit(abi: dict, root: Path) -> dict[str, str]:
         *wrappers])}
 
 
-def _wrapper(f: dict, sized: set[str], destroy: dict) -> tuple[list[str], list[tuple[str, str]]]:
+def _wrapper(f: dict, sized: set[str], structs: dict, destroy: dict) -> tuple[list[str], list[tuple[str, str]]]:
     """(source of the wrapper, the mutants in it as (kind, parameter)); no mutants when no NULL test calls the function."""
     required = common.required_pointers(f)
     before: list[str] = []
@@ -68,6 +69,9 @@ def _wrapper(f: dict, sized: set[str], destroy: dict) -> tuple[list[str], list[t
                 mutant("variable", name, f"*{name} = nullptr;")
             if annotation in ("consumed", "consumed_var"):
                 mutant("taken", name, *_end(p, destroy))
+            for field in _callbacks(p, structs) if annotation in ("in", "in_opt", "inout") else []:
+                mutant("callback", f"{name}->{field}", f"hurray_null::run({name}->{field});",
+                       f"{name} != nullptr && {name}->{field} != nullptr")
         if annotation == "error" and required:
             mutant("report_code", name, f"{name}->code = HURRAY_OK;")
             mutant("report_empty", name, f"{name}->message[0] = '\\0';")
@@ -87,6 +91,12 @@ def _wrapper(f: dict, sized: set[str], destroy: dict) -> tuple[list[str], list[t
                   '    if (call.is("status", "")) return HURRAY_OK;\n']
     lines.append("    return status;\n}\n")
     return lines, kinds
+
+
+def _callbacks(p: dict, structs: dict) -> list[str]:
+    """The fields of a struct parameter that are callbacks."""
+    struct = structs.get(p["type"]["to"].get("name")) if p["type"]["kind"] == "pointer" else None
+    return [field["name"] for field in struct["fields"] if field["type"]["kind"] == "callback"] if struct else []
 
 
 def _end(p: dict, destroy: dict) -> tuple[str, str]:

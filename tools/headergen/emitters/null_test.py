@@ -92,9 +92,10 @@ def _argument(f: dict, p: dict, sized: set[str]) -> tuple[str, str, str]:
         return "", f"memory<{common.spell(common.target(t))}>()", ""
     if annotation == "in_string":
         return "", "text()", ""
-    if annotation == "in_opt":
-        return "", "nullptr", ""
     pointee = t["to"]
+    if annotation == "in_opt":
+        # Not null: what is optional is there, and must not be touched either.
+        return "", (f"live<{pointee['name']}>()" if pointee["kind"] == "handle" else f"optional<{common.spell(pointee)}>()"), ""
     if annotation in ("in_array", "out_array"):
         return "", f"memory<{common.spell(pointee)}>()", ""
     if annotation in ("out", "out_opt", "out_owned", "out_borrowed"):

@@ -11,7 +11,7 @@ from unittest import mock
 from sample import PROFILE, ROOT, SampleTest
 
 import emitters  # noqa: E402  (sample puts the folder on the path)
-from emitters import common, layout, null_test, stub, version_script  # noqa: E402
+from emitters import common, layout, null_mutants, null_test, stub, version_script  # noqa: E402
 from hg import emit, output, refresh  # noqa: E402
 
 
@@ -55,6 +55,28 @@ class Emitters(SampleTest):
         for f in abi["functions"]:
             for p in common.required_pointers(f):
                 self.assertIn(f"TEST_F(NullPointers, {f['name']}_{p['name']})", text)
+
+    def test_every_function_with_a_null_test_has_mutants(self):
+        abi = json.loads((ROOT / "abi/abi.json").read_text(encoding="utf-8"))
+        for library in (self.abi_json, abi):
+            tests = next(iter(null_test.emit(library, ROOT).values()))
+            mutants = next(iter(null_mutants.emit(library, ROOT).values()))
+            for f in library["functions"]:
+                required = common.required_pointers(f)
+                self.assertEqual(bool(required), f'{{"{f["name"]}", "status", ""}}' in mutants, f["name"])
+                self.assertEqual(f"TEST_F(NullPointers, {f['name']}_" in tests, f"real(&{f['name']})" in mutants, f["name"])
+                for p in f["params"]:
+                    if p.get("direction") == "out" and p["annotation"] not in ("error", "out_array") and any(q is not p for q in required):
+                        self.assertIn(f'{{"{f["name"]}", "zeroed", "{p["name"]}"}}', mutants)
+
+    def test_mutants_of_the_sample(self):
+        text = null_mutants.emit(self.abi_json, self.root)["gen/null_mutants.cpp"]
+        for mutant in ('"hurray_box_from_memory", "callback", "release"', '"hurray_box_info", "struct_size", "out_info"',
+                       '"hurray_box_destroy", "no_op_of_null", "box"', '"hurray_box_everything", "taken", "taken"',
+                       '"hurray_box_everything", "variable", "variable"', '"hurray_box_everything", "callback", "chooser"',
+                       '"hurray_box_everything", "zeroed", "out_bytes"', '"hurray_box_everything", "report_endless", "error"'):
+            self.assertIn(f"{{{mutant}}}", text)
+        self.assertNotIn("hurray_name", text)
 
     def compiles(self, text: str, *command: str) -> subprocess.CompletedProcess:
         self.assertEqual(self.headergen()[0], 0)
