@@ -34,10 +34,6 @@ class Mismatch {
         error_ = make_error(Status::invalid_layout, offset, "%s: expected %zu values as the rank has, got %zu", field,
                             expected, got);
     }
-    void note_strides_of(const Layout& layout, std::uint64_t offset) {
-        if (error_) return;
-        error_ = make_error(Status::invalid_layout, offset, "strides: expected none for layout %s", layout.name);
-    }
     [[nodiscard]] Result<Descriptor> merge(Result<Descriptor>&& decoded) const {
         if (!error_ || (!decoded && decoded.error().offset < error_->offset)) return std::move(decoded);
         return std::unexpected(*error_);
@@ -79,9 +75,36 @@ DescriptorBuilder& DescriptorBuilder::set_byte_offset(std::uint64_t byte_offset)
     return *this;
 }
 
+std::uint64_t DescriptorBuilder::layout_fields_at() const noexcept {
+    return fixed_header_size + shape_.size() + word_size;
+}
+
+void DescriptorBuilder::set_layout_words(std::uint8_t layout, std::span<const std::uint64_t> words) {
+    assign(layout_words_, words);
+    layout_fault_.reset();
+    fields_of_ = layout;
+}
+
+void DescriptorBuilder::set_layout_fault(std::uint8_t layout, const Error& fault) {
+    layout_words_.shrink(0);
+    layout_fault_ = fault;
+    fields_of_ = layout;
+}
+
+void DescriptorBuilder::set_words_of_rank(std::uint8_t layout, std::span<const std::uint64_t> words,
+                                          const char* field) {
+    const std::size_t rank = shape_.size() / word_size;
+    if (words.size() == rank) {
+        set_layout_words(layout, words);
+        return;
+    }
+    set_layout_fault(layout, make_error(Status::invalid_layout, layout_fields_at(),
+                                        "%s: expected %zu values as the rank has, got %zu", field, rank, words.size()));
+}
+
 DescriptorBuilder& DescriptorBuilder::set_strides(std::span<const std::int64_t> strides) {
-    assign(layout_words_, strides);
-    has_strides_ = true;
+    set_words_of_rank(layout_tag::strided, {reinterpret_cast<const std::uint64_t*>(strides.data()), strides.size()},
+                      "strides");
     return *this;
 }
 
@@ -104,6 +127,46 @@ Result<void> DescriptorBuilder::add_buffer(const BufferHandle& handle) {
     return {};
 }
 
+std::optional<Error> DescriptorBuilder::find_layout_fault(const Layout& layout) const {
+    const bool has_fields = layout.codec->encode != nullptr;
+    if (fields_of_ != 0 && fields_of_ != layout_) {
+        return make_error(Status::invalid_layout, layout_fields_at(),
+                          "layout fields: expected %s for layout %s, got those of %s", has_fields ? "its own" : "none",
+                          layout.name, find_layout(fields_of_)->name);
+    }
+    if (has_fields && fields_of_ == 0) {
+        return make_error(Status::invalid_layout, layout_fields_at(),
+                          "layout fields: expected those of layout %s, which were not set", layout.name);
+    }
+    return layout_fault_;
+}
+
+// Encodes what comes before the fields only, so that decode finds the faults that come before that of the fields.
+Result<Descriptor> DescriptorBuilder::refuse_layout_fields(const Error& fault) const {
+    const auto shape = words_of(shape_);
+    InlineStorage<512> bytes(layout_fields_at());
+    WireWriter writer(bytes.data());
+    write_header({.element_type = element_type_,
+                  .layout_tag = layout_,
+                  .length = static_cast<std::uint32_t>(bytes.size()),
+                  .flags = flags_},
+                 static_cast<std::uint32_t>(shape.size()), writer);
+    writer.u64s(shape);
+    writer.u64(byte_offset_);
+    auto decoded = decode({bytes.data(), bytes.size()}, {.max_length = ~std::uint32_t{0}});
+    if (!decoded && decoded.error().offset < layout_fields_at()) return decoded;
+    if (buffers_.size() != 0) {
+        BufferHandle first;
+        std::memcpy(&first, buffers_.data(), sizeof first);
+        if (byte_offset_ > first.byte_size) {
+            return fail(Status::invalid_layout, fixed_header_size + shape_.size(),
+                        "byte_offset: expected at most the %llu bytes of buffer 0, got %llu",
+                        static_cast<unsigned long long>(first.byte_size), static_cast<unsigned long long>(byte_offset_));
+        }
+    }
+    return std::unexpected(fault);
+}
+
 Result<Descriptor> DescriptorBuilder::build(PrivateTags private_tags) const {
     const DecodeOptions options{.max_length = ~std::uint32_t{0}, .private_tags = private_tags};
     const auto shape = words_of(shape_);
@@ -120,19 +183,19 @@ Result<Descriptor> DescriptorBuilder::build(PrivateTags private_tags) const {
     const std::span buffers(reinterpret_cast<const BufferHandle*>(buffers_.data()),
                             buffers_.size() / sizeof(BufferHandle));
     const Layout* layout = find_layout(layout_);
-    const bool strided = layout_ == layout_tag::strided;
+
+    std::span<const std::uint64_t> layout_words;
+    std::size_t sections_at = layout_fields_at();
+    if (layout != nullptr && layout->codec != nullptr) {
+        if (const auto fault = find_layout_fault(*layout)) return refuse_layout_fields(*fault);
+        if (layout->codec->encode != nullptr) {
+            layout_words = words_of(layout_words_);
+            sections_at += layout->codec->encoded_size(static_cast<std::uint32_t>(rank), layout_words);
+        }
+    }
+    sections_at += 1 + buffers.size() * BufferHandle::encoded_size;
 
     Mismatch mismatch;
-    const std::size_t fields_at = fixed_header_size + rank * word_size + word_size;
-    const std::size_t field_words = strided ? rank : 0;
-    if (strided) {
-        mismatch.note(words_of(layout_words_).size(), rank, "strides", fields_at);
-    } else if (has_strides_ && layout != nullptr) {
-        mismatch.note_strides_of(*layout, fields_at);
-    }
-    const FittedWords fields(layout_words_, field_words);
-    const std::size_t sections_at =
-        fields_at + field_words * word_size + 1 + buffers.size() * BufferHandle::encoded_size;
     const bool shard = (flags_ & descriptor_flag::shard) != 0;
     const std::size_t shard_words = shard ? rank : 0;
     if (shard) {
@@ -151,7 +214,7 @@ Result<Descriptor> DescriptorBuilder::build(PrivateTags private_tags) const {
                           .byte_offset = byte_offset_,
                           .shape = shape,
                           .layout = layout == nullptr ? nullptr : layout->codec,
-                          .layout_words = fields.words(),
+                          .layout_words = layout_words,
                           .buffers = buffers},
                          writer);
     writer.u64s(parent.words());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/hurray/base/error.hpp"
@@ -9,6 +10,8 @@
 #include "core/hurray/descriptor/descriptor.hpp"
 
 namespace hurray {
+
+struct Layout;
 
 /// Collects the fields of a descriptor of version 1.0; build() applies the checks of decode to them. Everything given
 /// to it is copied.
@@ -39,16 +42,29 @@ class DescriptorBuilder {
   private:
     using Words = InlineStorage<64>;
 
+    /// Keeps the fields of a layout as the words of its codec.
+    void set_layout_words(std::uint8_t layout, std::span<const std::uint64_t> words);
+    /// Keeps what is wrong with fields that the encoded form has no room for: too few or too many values, say.
+    void set_layout_fault(std::uint8_t layout, const Error& fault);
+    /// As above, for fields that are one word a dimension.
+    void set_words_of_rank(std::uint8_t layout, std::span<const std::uint64_t> words, const char* field);
+    /// Offset of the layout's fields in the encoded form.
+    [[nodiscard]] std::uint64_t layout_fields_at() const noexcept;
+    [[nodiscard]] std::optional<Error> find_layout_fault(const Layout& layout) const;
+    [[nodiscard]] Result<Descriptor> refuse_layout_fields(const Error& fault) const;
+
     std::uint64_t byte_offset_ = 0;
     Words shape_;
     Words layout_words_;
+    std::optional<Error> layout_fault_;
     Words parent_shape_;
     Words shard_offset_;
     InlineStorage<64> buffers_;
     std::uint32_t flags_ = 0;
     std::uint8_t element_type_;
     std::uint8_t layout_;
-    bool has_strides_ = false;
+    /// The layout whose fields were set; 0 for none.
+    std::uint8_t fields_of_ = 0;
 };
 
 }  // namespace hurray
