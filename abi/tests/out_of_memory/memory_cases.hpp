@@ -17,11 +17,13 @@ inline void nothing() {}
 
 struct MemoryCase {
     const char* function;
+    /// What is special about a further case of a function; empty: the function's first one.
+    const char* variant;
     /// Why the function needs no memory; empty: it does need some.
     const char* reason;
     void (*body)();
 
-    friend void PrintTo(const MemoryCase& one, std::ostream* out) { *out << one.function; }
+    friend void PrintTo(const MemoryCase& one, std::ostream* out) { *out << one.function << one.variant; }
 };
 
 inline std::vector<MemoryCase>& memory_cases() {
@@ -81,13 +83,15 @@ auto without_memory(Function&& call) {
 }  // namespace hurray_test
 
 // The body of a case knows the function by the name `subject` only, so that it cannot test another one.
-#define HURRAY_MEMORY_CASE(function, reason)                                                                   \
-    static void function##_case(decltype(&function) subject);                                                  \
-    [[maybe_unused]] static const bool function##_listed =                                                     \
-        (hurray_test::memory_cases().push_back({#function, reason, [] { function##_case(&function); }}), true); \
-    static void function##_case(decltype(&function) subject)
+#define HURRAY_MEMORY_CASE(function, variant, reason)                                                                        \
+    static void function##variant##_case(decltype(&function) subject);                                                       \
+    [[maybe_unused]] static const bool function##variant##_listed =                                                          \
+        (hurray_test::memory_cases().push_back({#function, #variant, reason, [] { function##variant##_case(&function); }}), true); \
+    static void function##variant##_case(decltype(&function) subject)
 
 /// The function needs memory: std::bad_alloc at each of its allocations in turn.
-#define NEEDS_MEMORY(function) HURRAY_MEMORY_CASE(function, "")
+#define NEEDS_MEMORY(function) HURRAY_MEMORY_CASE(function, , "")
+/// The same in other circumstances, which the variant, such as `_of_a_list`, names.
+#define NEEDS_MEMORY_TOO(function, variant) HURRAY_MEMORY_CASE(function, variant, "")
 /// The function needs none, for the reason given: it works while every allocation fails.
-#define NEEDS_NO_MEMORY(function, reason) HURRAY_MEMORY_CASE(function, reason)
+#define NEEDS_NO_MEMORY(function, reason) HURRAY_MEMORY_CASE(function, , reason)
