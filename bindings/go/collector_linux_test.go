@@ -24,9 +24,6 @@ func here() place {
 	return place{syscall.Gettid(), strings.Fields(stack)[1], stack}
 }
 
-// probe has a finalizer, and a pointer, so that it is no part of another object.
-type probe struct{ self *probe }
-
 // collectors runs the collector, and returns where a finalizer ran that was due after those of everything that was
 // forgotten before.
 func collectors(t testing.TB) place {

@@ -581,6 +581,66 @@ func TestConsentOfAHandoff(t *testing.T) {
 	collect(t, "a release without a drain", func() bool { return len(released) != 0 })
 }
 
+// What callbacks refer to is kept as long as they can be called, and no longer: not after a failure, and not after they
+// were called.
+func TestCallbacksAreForgottenWhenTheyCannotBeCalled(t *testing.T) {
+	noLeak(t)
+	for name, use := range map[string]func(watched *probe) error{
+		"failed handoff": func(watched *probe) error {
+			h, _ := handoff(hurray.SyncEvent)
+			h.Release = func() { runtime.KeepAlive(watched) }
+			h.Data++
+			wants(t, errorOf(hurray.HandOff(h)), hurray.ErrMisaligned)
+			return nil
+		},
+		"failed handoff's event": func(watched *probe) error {
+			h, _ := handoff(hurray.SyncEvent)
+			h.ReleaseEvent = func() { runtime.KeepAlive(watched) }
+			h.Event.Device = hurray.DeviceMetal
+			wants(t, errorOf(hurray.HandOff(h)), hurray.ErrSyncModeMismatch)
+			return nil
+		},
+		"released event": func(watched *probe) error {
+			h, _ := handoff(hurray.SyncEvent)
+			h.ReleaseEvent = func() { runtime.KeepAlive(watched) }
+			buffer := value(hurray.HandOff(h))(t)
+			return errors.Join(buffer.ReleaseEvent(), buffer.Close())
+		},
+		"closed buffer": func(watched *probe) error {
+			h, _ := handoff(hurray.SyncEvent)
+			h.Release = func() { runtime.KeepAlive(watched) }
+			h.ReleaseEvent = h.Release
+			return value(hurray.HandOff(h))(t).Close()
+		},
+		"closed producer": func(watched *probe) error {
+			producer := value(hurray.NewProducer(hurray.ExporterFunc(
+				func(hurray.Stream) (*hurray.BufferList, *hurray.TensorContext, error) {
+					return nil, nil, fmt.Errorf("%p", watched)
+				}), func() { runtime.KeepAlive(watched) }))(t)
+			wants(t, errorOf(producer.Request(hurray.Stream{})), hurray.ErrCancelled)
+			return producer.Close()
+		},
+		"replaced log": func(watched *probe) error {
+			return errors.Join(hurray.SetLog(func(hurray.Diagnostic) { runtime.KeepAlive(watched) }), hurray.SetLog(nil))
+		},
+	} {
+		gone := make(chan struct{})
+		func() {
+			watched := new(probe)
+			runtime.SetFinalizer(watched, func(*probe) { close(gone) })
+			ok(t, use(watched))
+		}()
+		collect(t, "what callbacks referred to: "+name, func() bool {
+			select {
+			case <-gone:
+				return true
+			default:
+				return false
+			}
+		})
+	}
+}
+
 // A handoff without releases is one of memory that lives for ever.
 func TestHandoffWithoutARelease(t *testing.T) {
 	noLeak(t)

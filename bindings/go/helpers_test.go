@@ -86,3 +86,6 @@ func collect(t testing.TB, what string, done func() bool) {
 	}
 	t.Fatalf("the collector did not bring it about: %s", what)
 }
+
+// probe has a finalizer, and a pointer, so that it is no part of another object.
+type probe struct{ self *probe }
