@@ -87,14 +87,6 @@ HurrayStatus foreign_release(HurrayProducer *producer) {
     return on_a_thread(release, &call);
 }
 
-void foreign_wake_unwinder(void) {
-    static const uint8_t byte = 0;
-    HurrayTensorContext *context = NULL;
-    HurrayStatus (*context_new)(uint32_t, const uint8_t *, uint64_t, void *, HurrayOwnerReleaseFn, HurrayTensorContext **);
-    FIND(context_new, "hurray_tensor_context_new");
-    if (context_new(HURRAY_C_ABI_VERSION, &byte, UINT64_C(1) << 62, NULL, NULL, &context) == HURRAY_OK) abort();
-}
-
 void foreign_exit(int code) { exit(code); }
 
 static int child(HurrayBufferList *list, HurrayTensorContext *context) {

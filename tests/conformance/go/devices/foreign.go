@@ -49,9 +49,6 @@ func (c Counts) Releases() int { return int(c.counts[1]) }
 // Free ends the counts.
 func (c Counts) Free() { C.free(unsafe.Pointer(c.counts)) }
 
-// WakeUnwinder makes the library ready for exceptions of others.
-func WakeUnwinder() { C.foreign_wake_unwinder() }
-
 // CarelessList is a HurrayBufferList whose release throws.
 func CarelessList(c Counts) unsafe.Pointer { return unsafe.Pointer(C.careless_list(&c.counts[0])) }
 

@@ -19,9 +19,6 @@ HurrayStatus foreign_request(HurrayProducer *producer, uintptr_t stream, uint8_t
 /* Releases a producer on a thread of its own. */
 HurrayStatus foreign_release(HurrayProducer *producer);
 
-/* Makes the library throw and catch once: a copy of the unwinder of its own is ready only after that. */
-void foreign_wake_unwinder(void);
-
 /* --- Careless producers: what they are called back for throws, and counts --- */
 
 /* A list of one buffer whose release throws; NULL when it cannot be made. */

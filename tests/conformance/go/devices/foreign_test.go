@@ -82,7 +82,6 @@ func TestFailuresOfAnExporterAreAStatusToAForeignConsumer(t *testing.T) {
 // as the log and the diagnostics do.
 func TestCallbacksThatThrowAreErrorsAndEverythingEnds(t *testing.T) {
 	noLeak(t)
-	devices.WakeUnwinder()
 	var logged []hurray.Diagnostic
 	ok(t, hurray.SetLog(func(d hurray.Diagnostic) { logged = append(logged, d) }))
 	defer func() { ok(t, hurray.SetLog(nil)) }()
