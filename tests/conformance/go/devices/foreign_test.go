@@ -47,6 +47,34 @@ func TestProducerOfGosServesAForeignConsumer(t *testing.T) {
 	wants(t, errorOf(hurray.ProducerFromPointer(foreign.Pointer())), hurray.ErrInvalidHandle)
 }
 
+// An event of Go's is released on whichever thread ends its buffer, also one that Go did not make.
+func TestEventOfGosIsReleasedOnAForeignThread(t *testing.T) {
+	b := newBench(t)
+	recorded := b.recorded(b.producer)
+	producer := value(hurray.NewProducer(hurray.ExporterFunc(
+		func(hurray.Stream) (*hurray.BufferList, *hurray.TensorContext, error) {
+			buffer, err := b.handOff(b.memory, event, recorded)
+			if err != nil {
+				return nil, nil, err
+			}
+			return pair(buffer, event)
+		}), nil))(t)
+	foreign := devices.NewForeignProducer()
+	defer foreign.Free()
+	ok(t, producer.MoveTo(foreign.Pointer()))
+	// The consumer looks for a stream, which a buffer of this mode does not have, and ends the tensor.
+	if _, status, message := foreign.Request(b.consumer, devices.Tag); hurray.Status(status) != hurray.StatusSyncModeMismatch {
+		t.Errorf("%v %s", hurray.Status(status), message)
+	}
+	if thread := b.device.EventThread(recorded); thread == 0 || thread == devices.CurrentThread() {
+		t.Errorf("released on thread %d", thread)
+	}
+	if status := foreign.Release(); status != 0 {
+		t.Error(hurray.Status(status))
+	}
+	b.clean()
+}
+
 // Errors and panics of an exporter are a status and a message to a consumer of C's; nothing unwinds its frames.
 func TestFailuresOfAnExporterAreAStatusToAForeignConsumer(t *testing.T) {
 	noLeak(t)
