@@ -39,7 +39,8 @@ HurrayBuffer* hand_off(void* memory, ReleaseCounter& releases) {
     handle.bytes[12] = HURRAY_DEVICE_CPU;
     handle.bytes[13] = HURRAY_SYNC_PRODUCER_SYNCED;
     HurrayBuffer* buffer = nullptr;
-    EXPECT_EQ(hurray_buffer_handoff(&handle, memory, &ReleaseCounter::release, &releases, nullptr, nullptr, &buffer, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_buffer_handoff(&handle, memory, &ReleaseCounter::release, &releases, nullptr, nullptr, &buffer, nullptr),
+              HURRAY_OK);
     return buffer;
 }
 
@@ -57,7 +58,7 @@ TEST_F(HostWrites, OfOtherThreadsAreThereBehindTheHandoff) {
         threads.emplace_back([&, writer] {
             for (int round = 0; round < rounds; ++round) {
                 while (begun.load(std::memory_order_acquire) < round) std::this_thread::yield();
-                for (int i = 0; i < numbers_each; ++i) numbers[writer * numbers_each + i] = number(round, writer * numbers_each + i);
+                for (int i = writer * numbers_each; i < (writer + 1) * numbers_each; ++i) numbers[i] = number(round, i);
                 written[static_cast<std::size_t>(writer)].store(round, std::memory_order_release);
             }
         });

@@ -10,7 +10,8 @@ import unittest
 
 ABI = json.loads(pathlib.Path("abi/abi.json").read_text(encoding="utf-8"))
 HANDLES = [handle["name"] for handle in ABI["handles"]]
-COMPILERS = [c for c in (("gcc", "-xc", "-std=c11"), ("g++", "-xc++", "-std=c++17"), ("clang-19", "-xc", "-std=c11", "-ferror-limit=0"),
+COMPILERS = [c for c in (("gcc", "-xc", "-std=c11"), ("g++", "-xc++", "-std=c++17"),
+                         ("clang-19", "-xc", "-std=c11", "-ferror-limit=0"),
                          ("clang++-19", "-xc++", "-std=c++17", "-ferror-limit=0")) if shutil.which(c[0])]
 
 ALLOWED = "{0} *pass{0}({0} *handle) {{ {0} *copy = handle; return copy; }}"
@@ -27,7 +28,8 @@ REFUSED = {
 def lines_in_error(compiler: tuple[str, ...], lines: list[str]) -> set[int]:
     """Which of the lines, from 0, the compiler refuses."""
     code = "#include <hurray.h>\n" + "\n".join(lines) + "\n"
-    run = subprocess.run([*compiler, "-fsyntax-only", "-Iabi/include", "-"], input=code, text=True, capture_output=True, check=False)
+    run = subprocess.run([*compiler, "-fsyntax-only", "-Iabi/include", "-"], input=code, text=True, capture_output=True,
+                         check=False)
     found = {int(line) - 2 for line in re.findall(r"^<stdin>:(\d+):\d+: (?:fatal )?error:", run.stderr, re.MULTILINE)}
     if (run.returncode != 0) != bool(found):
         raise AssertionError(run.stderr)

@@ -184,8 +184,8 @@ class _Recorder(dict):
         self["load"] = load
         self["glob"] = lambda include, exclude=(), **_: workspace.glob(package, list(include), list(exclude))
         self["native"] = _Native(workspace, package)
-        for name in ("package", "exports_files", "licenses", "fail", "print", "select", "struct", "attr", "rule", "provider", "depset",
-                     "Label", "DefaultInfo"):
+        for name in ("package", "exports_files", "licenses", "fail", "print", "select", "struct", "attr", "rule", "provider",
+                     "depset", "Label", "DefaultInfo"):
             self[name] = Loaded()
 
     def __missing__(self, name: str):

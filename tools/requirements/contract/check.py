@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import build_files, test_names
-from .entries import Entry, Proof, Requirements
+from .entries import Proof, Requirements
 from .sentences import Sentence, digest
 
 
@@ -16,8 +16,8 @@ def sentences(requirements: Requirements, contract: list[Sentence]) -> list[str]
     known = {entry.digest for entry in requirements.entries}
     for sentence in by_digest.values():
         if sentence.strengths and sentence.digest not in known:
-            problems.append(f"no entry for a sentence of \"{sentence.section}\" with {' and '.join(sentence.strengths)}, which begins "
-                            f"\"{sentence.text[:60]}\" (sha256 {sentence.digest})")
+            problems.append(f"no entry for a sentence of \"{sentence.section}\" with {' and '.join(sentence.strengths)}, which "
+                            f"begins \"{sentence.text[:60]}\" (sha256 {sentence.digest})")
     for entry in requirements.entries:
         sentence = by_digest.get(entry.digest)
         if sentence is None:
@@ -43,7 +43,7 @@ def proofs(requirements: Requirements, root: Path) -> list[str]:
         for proof in entry.proofs:
             if not proof.name:
                 used.add(proof.target)
-            problems += [f"{entry.id}: {problem}" for problem in _proof(requirements, workspace, entry, proof)]
+            problems += [f"{entry.id}: {problem}" for problem in _proof(requirements, workspace, proof)]
     for target, reason in requirements.whole_targets.items():
         if target not in used:
             problems.append(f"whole_targets: nothing uses {target}")
@@ -52,7 +52,7 @@ def proofs(requirements: Requirements, root: Path) -> list[str]:
     return problems
 
 
-def _proof(requirements: Requirements, workspace: build_files.Workspace, _: Entry, proof: Proof) -> list[str]:
+def _proof(requirements: Requirements, workspace: build_files.Workspace, proof: Proof) -> list[str]:
     try:
         target = workspace.target(proof.target)
         if "test" not in target.rule:

@@ -27,7 +27,8 @@ def problems(root: Path) -> list[str]:
         found = check.proofs(requirements, root)
         contract = contract_of(requirements, root)
         if contract is None:
-            print(f"{document.ENTRIES}: the contract is not here, so sentences were not compared; {SHARED} names the folder of {requirements.contract}")
+            print(f"{document.ENTRIES}: the contract is not here, so sentences were not compared; {SHARED} names the folder of "
+                  f"{requirements.contract}")
         else:
             found += check.sentences(requirements, sentences.parse(contract.read_text(encoding="utf-8")))
         for path, text in document.generate(root).items():
@@ -40,9 +41,11 @@ def problems(root: Path) -> list[str]:
 
 def main(arguments: list[str], root: Path) -> int:
     """Runs the command; returns its exit code."""
-    parser = argparse.ArgumentParser(prog="requirements", description="Which test proves which sentence of the C ABI's contract.")
-    parser.add_argument("command", choices=("check", "write", "sentences"), help="check: fail with what is wrong; write: the generated parts of "
-                        f"{document.PAGE} (tools/refresh does it, too); sentences: print each sentence's entry, sha256, section and words of obligation")
+    parser = argparse.ArgumentParser(prog="requirements",
+                                     description="Which test proves which sentence of the C ABI's contract.")
+    parser.add_argument("command", choices=("check", "write", "sentences"),
+                        help=f"check: fail with what is wrong; write: the generated parts of {document.PAGE} (tools/refresh does "
+                        "it, too); sentences: print each sentence with its entry, sha256, section and words of obligation")
     options = parser.parse_args(arguments)
     if options.command == "check":
         found = problems(root)
@@ -68,5 +71,6 @@ def _print_sentences(root: Path) -> int:
         return 1
     ids = {entry.digest: entry.id for entry in requirements.entries}
     for sentence in sentences.parse(contract.read_text(encoding="utf-8")):
-        print(f"{ids.get(sentence.digest, '-'):14} {sentence.digest} {sentence.section} [{', '.join(sentence.strengths)}] {sentence.text}")
+        words = ", ".join(sentence.strengths)
+        print(f"{ids.get(sentence.digest, '-'):14} {sentence.digest} {sentence.section} [{words}] {sentence.text}")
     return 0

@@ -19,7 +19,7 @@ ENTRIES = "docs/abi/requirements.json"
 ABI = "abi/abi.json"
 PROFILE = "abi/headergen.json"
 
-_PART = re.compile(r"(?P<begin><!-- generated: (?P<name>[\w-]+) -->\n)(?P<text>.*?)(?P<end><!-- end generated: (?P=name) -->\n)", re.DOTALL)
+_PART = re.compile(r"(?P<begin><!-- generated: (?P<name>[\w-]+) -->\n).*?(?P<end><!-- end generated: (?P=name) -->\n)", re.DOTALL)
 _MARKER = re.compile(r"<!-- (?:end )?generated: ")
 
 
@@ -83,7 +83,8 @@ def _tests(entry: Entry) -> str:
     targets: dict[str, list[str]] = {}
     for proof in entry.proofs:
         targets.setdefault(proof.target, []).extend([proof.name] if proof.name else [])
-    return "<br>".join(f"`{target}`" + (f": {', '.join(_cell(name) for name in names)}" if names else "") for target, names in targets.items())
+    return "<br>".join(": ".join([f"`{target}`", ", ".join(map(_cell, names))] if names else [f"`{target}`"])
+                       for target, names in targets.items())
 
 
 def _cell(text: str) -> str:

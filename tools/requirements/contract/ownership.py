@@ -48,7 +48,7 @@ def _sections(abi: dict, profile: dict) -> list[tuple[str, list[dict]]]:
     for header in profile["headers"]:
         for section in header["sections"]:
             sources = {f"{profile['sources']}/{source}" for source in section["sources"]}
-            functions = [function for function in abi["functions"] if function["source"] in sources and left.pop(function["name"], None)]
+            functions = [each for each in abi["functions"] if each["source"] in sources and left.pop(each["name"], None)]
             if functions:
                 sections.append((section["title"], functions))
     if left:
@@ -67,7 +67,8 @@ def _rows(function: dict) -> list[str]:
         states = _STATES.get(parameter["annotation"])
         if states is None:
             raise OwnershipError(f"{function['name']}: {parameter['name']}: no row for the annotation {parameter['annotation']}")
-        filled = [state.format(length=parameter.get("length"), destroy=parameter.get("destroy"), owner=parameter.get("owner")) for state in states]
+        names = {key: parameter.get(key) for key in ("length", "destroy", "owner")}
+        filled = [state.format(**names) for state in states]
         rows.append(f"| {name} | `{parameter['name']}` | {' | '.join(filled)} | {thread} | {since} |")
         name = thread = since = ""
     return rows

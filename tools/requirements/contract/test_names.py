@@ -11,8 +11,12 @@ _GO = re.compile(r"^func (?:((?:Test|Fuzz)\w+)\(\w+ \*testing\.[TF]\)|(Example\w
 _ZIG = re.compile(r'^\s*test "((?:[^"\\]|\\.)*)" \{', re.MULTILINE)
 _ZIG_IMPORT = re.compile(r'@import\("([^"]+\.zig)"\)')
 # The annotation, others on lines below it, and the method's name on the next line or the same one.
-_JAVA = re.compile(r"^\s*@(?:Test|ParameterizedTest|RepeatedTest)\b(?P<more>[^\n]*?(?:\n\s*[@\"}][^\n]*)*?(?:\n[^\n]*?)?)\bvoid (?P<name>\w+)\(", re.MULTILINE)
-_CSHARP = re.compile(r"^(?P<indent>[ \t]*)\[(?:Fact|Theory)\b(?P<more>[^\n]*?(?:\n\s*\[[^\n]*)*?(?:\n[^\n]*?)?)\b(?:void|Task) (?P<name>\w+)\(", re.MULTILINE)
+_JAVA = re.compile(
+    r"^\s*@(?:Test|ParameterizedTest|RepeatedTest)\b(?P<more>[^\n]*?(?:\n\s*[@\"}][^\n]*)*?(?:\n[^\n]*?)?)\bvoid (?P<name>\w+)\(",
+    re.MULTILINE)
+_CSHARP = re.compile(
+    r"^(?P<indent>[ \t]*)\[(?:Fact|Theory)\b(?P<more>[^\n]*?(?:\n\s*\[[^\n]*)*?(?:\n[^\n]*?)?)\b(?:void|Task) (?P<name>\w+)\(",
+    re.MULTILINE)
 _CSHARP_CLASS = re.compile(r"^(?P<indent>[ \t]*)[a-z ]*\bclass (?P<name>\w+)", re.MULTILINE)
 
 
@@ -34,7 +38,8 @@ def zig_files(root: Path) -> list[Path]:
 
 
 def _cpp(_: Path, text: str) -> set[str]:
-    return {f"{suite}.{name}" for suite, name in _GTEST.findall(text) if not suite.startswith("DISABLED_") and not name.startswith("DISABLED_")}
+    return {f"{suite}.{name}" for suite, name in _GTEST.findall(text) if not suite.startswith("DISABLED_")
+            and not name.startswith("DISABLED_")}
 
 
 def _python(path: Path, text: str) -> set[str]:

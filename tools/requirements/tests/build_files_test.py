@@ -62,15 +62,17 @@ def both(name, main):
 filegroup(name = "more", srcs = glob(["more/**/*.go"], exclude = ["more/not.go"]) + ["//b:c.cpp"])
 go_test(name = "t", srcs = [":more", "own.go", "//b:group", "@gone//:x", "missing.go"])
 """,
-            a__own_DOT_go="", a__more__one_DOT_go="", a__more__deep__two_DOT_go="", a__more__not_DOT_go="", a__more__inner__BUILD_DOT_bazel="",
-            a__more__inner__three_DOT_go="", b__BUILD_DOT_bazel='filegroup(name = "group", srcs = ["d.cpp"])', b__c_DOT_cpp="", b__d_DOT_cpp="")
+            a__own_DOT_go="", a__more__one_DOT_go="", a__more__deep__two_DOT_go="", a__more__not_DOT_go="",
+            a__more__inner__BUILD_DOT_bazel="", a__more__inner__three_DOT_go="",
+            b__BUILD_DOT_bazel='filegroup(name = "group", srcs = ["d.cpp"])', b__c_DOT_cpp="", b__d_DOT_cpp="")
         workspace = self.workspace()
         files = [path.relative_to(self.root).as_posix() for path in workspace.files(workspace.target("//a:t"))]
         self.assertEqual(sorted(files), ["a/more/deep/two.go", "a/more/one.go", "a/own.go", "b/c.cpp", "b/d.cpp"])
 
     def test_what_is_not_there_says_so(self):
         self.write(a__BUILD_DOT_bazel='cc_test(name = "t")\n', b__BUILD_DOT_bazel="cc_test(name = 1 / 0)\n")
-        for label, says in {"//a:u": "no such target", "//nowhere:t": "there is no nowhere/BUILD.bazel", "//b:t": "ZeroDivisionError"}.items():
+        for label, says in (("//a:u", "no such target"), ("//nowhere:t", "there is no nowhere/BUILD.bazel"),
+                            ("//b:t", "ZeroDivisionError")):
             with self.subTest(label), self.assertRaisesRegex(build_files.BuildError, says):
                 self.workspace().target(label)
 

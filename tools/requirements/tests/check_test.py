@@ -13,7 +13,9 @@ from unittest import mock
 from contract import cli, document, entries, sentences
 
 CONTRACT = "Boxes\n\nA box MUST open. A box has a lid.\n\nLids\n\nA lid MUST NOT be lost, and SHOULD be blue.\n"
-OPENS, HAS, LOST = (sentences.digest(text) for text in ("A box MUST open.", "A box has a lid.", "A lid MUST NOT be lost, and SHOULD be blue."))
+OPENS = sentences.digest("A box MUST open.")
+HAS = sentences.digest("A box has a lid.")
+LOST = sentences.digest("A lid MUST NOT be lost, and SHOULD be blue.")
 GOOD = {
     "contract": "seeds/contract.txt",
     "whole_targets": {"//t:whole_test": "to compile it is the test"},
@@ -42,12 +44,13 @@ SOURCES = {
     "t/apart.zig": 'test "apart" {\n}\n',
     "t/own_test.go": "func TestOwn(t *testing.T) {}\n",
     "t/inner/inner_test.go": "func TestInner(t *testing.T) {}\n",
-    "abi/abi.json": json.dumps({"abi_version": 1, "functions": [{"name": "hurray_box_open", "source": "abi/src/box.cpp", "since": 1, "params": []}]}),
-    "abi/headergen.json": json.dumps({"sources": "abi/src", "headers": [{"sections": [{"title": "Boxes", "sources": ["box.cpp"]}]}]}),
+    "abi/abi.json": json.dumps({"abi_version": 1, "functions": [
+        {"name": "hurray_box_open", "source": "abi/src/box.cpp", "since": 1, "params": []}]}),
+    "abi/headergen.json": json.dumps({"sources": "abi/src", "headers": [
+        {"sections": [{"title": "Boxes", "sources": ["box.cpp"]}]}]}),
     "abi/src/internal/exchange.hpp": "#define HURRAY_EXCHANGE_FUNCTIONS(ENTRY) \\\n    ENTRY(box_open, Box*)\n",
-    "docs/abi.md": "# Page\n\n<!-- generated: exchange-table -->\n<!-- end generated: exchange-table -->\n<!-- generated: versions -->\n<!-- end generated: versions -->\n"
-                   "<!-- generated: ownership -->\n<!-- end generated: ownership -->\n"
-                   "<!-- generated: requirements -->\n<!-- end generated: requirements -->\n",
+    "docs/abi.md": "# Page\n\n" + "".join(f"<!-- generated: {part} -->\n<!-- end generated: {part} -->\n"
+                                         for part in ("exchange-table", "versions", "ownership", "requirements")),
 }
 
 
@@ -93,8 +96,8 @@ class CheckTest(Project):
         self.assertEqual(self.check(), ([], ""))
 
     def test_a_sentence_without_a_word_of_obligation_may_have_an_entry(self):
-        self.entries["requirements"].append(
-            {"id": "BOX-2", "section": "Boxes", "strength": [], "sentence": HAS, "requirement": "Lids are on boxes.", "tests": ["//t:box_test Box.Opens"]})
+        self.entries["requirements"].append({"id": "BOX-2", "section": "Boxes", "strength": [], "sentence": HAS,
+                                             "requirement": "Lids are on boxes.", "tests": ["//t:box_test Box.Opens"]})
         self.assertEqual(self.check(), ([], ""))
 
     def test_sentence_without_an_entry(self):
@@ -140,7 +143,8 @@ class CheckTest(Project):
 
     def test_test_that_does_not_exist(self):
         self.lid["tests"] = ["//t:lid_test LidTest.test_flies", "//t:box_test LidTest.test_stays"]
-        self.assert_refused("LID-1: //t:lid_test has no test LidTest.test_flies", "LID-1: //t:box_test has no test LidTest.test_stays")
+        self.assert_refused("LID-1: //t:lid_test has no test LidTest.test_flies",
+                            "LID-1: //t:box_test has no test LidTest.test_stays")
 
     def test_zig_file_that_the_root_does_not_import(self):
         self.lid["tests"] = ["//t:zig_test root", "//t:zig_test apart"]
@@ -191,7 +195,8 @@ class EntriesTest(Project):
 
     def test_form(self):
         cases = [
-            ("id", "box 1", "an id is like"), ("sentence", "12", "64 hexadecimal digits"), ("strength", ["WILL"], "strength 'WILL'"),
+            ("id", "box 1", "an id is like"), ("sentence", "12", "64 hexadecimal digits"),
+            ("strength", ["WILL"], "strength 'WILL'"),
             ("requirement", "  ", "the requirement is empty"), ("tests", ["t:box_test Box.Opens"], "expected //package:target"),
             ("tests", ["//t:box_test Box.Opens", "//t:box_test Box.Opens"], "stands there twice"),
             ("tests", "//t:box_test", "expected tests, a list"), ("note", "x", "unknown field note"),

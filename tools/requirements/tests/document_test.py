@@ -15,7 +15,8 @@ def pointer(name, annotation, **fields):
     return {"name": name, "annotation": annotation, **fields}
 
 
-PROFILE = {"sources": "src", "headers": [{"sections": [{"title": "Types", "sources": ["t.hpp"]}, {"title": "Boxes", "sources": ["a.cpp"]}]}]}
+PROFILE = {"sources": "src", "headers": [{"sections": [
+    {"title": "Types", "sources": ["t.hpp"]}, {"title": "Boxes", "sources": ["a.cpp"]}]}]}
 
 
 class SpliceTest(unittest.TestCase):
@@ -66,7 +67,8 @@ class OwnershipTableTest(unittest.TestCase):
         abi = {"functions": [
             function("box_new", pointer("out_box", "out_owned", destroy="box_destroy"), pointer("error", "error")),
             function("box_version", since=1),
-            function("box_fill", {"name": "size"}, pointer("data", "kept", length="size"), pointer("box", "inout"), thread="one | two"),
+            function("box_fill", {"name": "size"}, pointer("data", "kept", length="size"), pointer("box", "inout"),
+                     thread="one | two"),
         ]}
         self.assertEqual(ownership.table(abi, PROFILE), """
 ### Boxes
@@ -110,7 +112,8 @@ HURRAY_EXCHANGE_FUNCTIONS(FIELD)
 
 class VersionsTableTest(unittest.TestCase):
     def test_a_row_a_version_and_the_latest_by_number(self):
-        abi = {"abi_version": 3, "functions": [function("c"), function("a", since=1), function("b", since=3), function("d", since=1), function("e", since=3)]}
+        since = {"a": 1, "b": 3, "d": 1, "e": 3}
+        abi = {"abi_version": 3, "functions": [function(name, since=version) for name, version in since.items()]}
         self.assertEqual(versions.table(abi).splitlines()[2:], ["| 1 | `a`, `d` |", "| 2 |  |", "| 3 | the 2 others |"])
 
 

@@ -53,7 +53,8 @@ class SentencesTest(unittest.TestCase):
 
     def test_words_of_obligation_and_what_items_inherit(self):
         self.assertEqual([s.strengths for s in self.found], [
-            (), ("MUST",), ("MAY", "SHOULD"), ("MUST NOT", "MUST"), ("MUST",), (), ("MUST",), ("MUST",), ("MUST",), ("MUST NOT",), ()])
+            (), ("MUST",), ("MAY", "SHOULD"), ("MUST NOT", "MUST"), ("MUST",), (), ("MUST",), ("MUST",), ("MUST",), ("MUST NOT",),
+            ()])
 
     def test_words_within_words_oblige_to_nothing(self):
         self.assertEqual(sentences.strengths("must MUSTARD MAYBE MUST_NOT"), ())
