@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "core/hurray/descriptor/codec.hpp"
 #include "core/hurray/descriptor/wire_parts.hpp"
+#include "core/hurray/layout/tiled.hpp"
 
 namespace hurray {
 namespace {
@@ -105,6 +107,29 @@ void DescriptorBuilder::set_words_of_rank(std::uint8_t layout, std::span<const s
 DescriptorBuilder& DescriptorBuilder::set_strides(std::span<const std::int64_t> strides) {
     set_words_of_rank(layout_tag::strided, {reinterpret_cast<const std::uint64_t*>(strides.data()), strides.size()},
                       "strides");
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_tiled(std::span<const TiledLevel> levels) {
+    const auto words = tiled_words(shape_.size() / word_size, levels, layout_fields_at());
+    if (words) {
+        set_layout_words(layout_tag::tiled, *words);
+    } else {
+        set_layout_fault(layout_tag::tiled, words.error());
+    }
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_morton_bits(std::span<const std::uint32_t> bits) {
+    const std::vector<std::uint64_t> words(bits.begin(), bits.end());
+    set_words_of_rank(layout_tag::morton, words, "morton_bits");
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_hilbert(std::uint32_t order) {
+    const std::uint64_t rank = shape_.size() / word_size;
+    const std::uint64_t word = order | rank << 32;
+    set_layout_words(layout_tag::hilbert, {&word, 1});
     return *this;
 }
 

@@ -12,6 +12,7 @@
 namespace hurray {
 
 struct Layout;
+struct TiledLevel;
 
 /// Collects the fields of a descriptor of version 1.0; build() applies the checks of decode to them. Everything given
 /// to it is copied.
@@ -28,6 +29,13 @@ class DescriptorBuilder {
     DescriptorBuilder& set_byte_offset(std::uint64_t byte_offset) noexcept;
     /// The strides of the strided layout, in elements, one a dimension.
     DescriptorBuilder& set_strides(std::span<const std::int64_t> strides);
+    /// The levels of the tiled layout, the outermost first.
+    /// @param levels at most 8; the tiles of each are multiples of those of the next (build() refuses others)
+    DescriptorBuilder& set_tiled(std::span<const TiledLevel> levels);
+    /// The bits of the Morton layout, one number a dimension: 2^bits is at least the dimension's size.
+    DescriptorBuilder& set_morton_bits(std::span<const std::uint32_t> bits);
+    /// The order of the Hilbert layout: every dimension's size is 2^order.
+    DescriptorBuilder& set_hilbert(std::uint32_t order);
     /// Makes the tensor a part of a larger one: its shape, and where the part starts, one value a dimension each.
     DescriptorBuilder& set_shard(std::span<const std::uint64_t> parent_shape,
                                  std::span<const std::uint64_t> shard_offset);

@@ -1,11 +1,8 @@
 #include "core/hurray/layout/contiguous.hpp"
 
 namespace hurray {
-namespace {
-
-using ull = unsigned long long;
-
-Result<void> check_buffer_size(const LayoutContext& context, std::uint32_t index, std::uint64_t byte_size) {
+Result<void> check_contiguous_buffer_size(const LayoutContext& context, std::uint32_t index, std::uint64_t byte_size) {
+    using ull = unsigned long long;
     const std::uint64_t byte_offset = context.descriptor.byte_offset();
     if (index == 0 && !contiguous_elements_fit(context.type, context.element_count, byte_offset, byte_size)) {
         return fail(Status::invalid_layout, context.handle_at(0),
@@ -16,8 +13,6 @@ Result<void> check_buffer_size(const LayoutContext& context, std::uint32_t index
     return {};
 }
 
-}  // namespace
-
 Result<void> check_single_buffer(const LayoutContext& context) {
     if (context.buffer_count != 1) [[unlikely]] {
         return fail(Status::invalid_layout, context.buffer_count_at,
@@ -26,6 +21,7 @@ Result<void> check_single_buffer(const LayoutContext& context) {
     return {};
 }
 
-const LayoutCodec contiguous_codec = {nullptr, nullptr, nullptr, check_single_buffer, check_buffer_size};
+const LayoutCodec contiguous_codec = {nullptr, nullptr, nullptr, check_single_buffer,
+                                      check_contiguous_buffer_size};
 
 }  // namespace hurray

@@ -14,6 +14,9 @@ inline bool contiguous_elements_fit(const ElementTypeInfo& type, std::uint64_t e
     return needed && *needed <= byte_size - byte_offset;
 }
 
+/// The check of a buffer's size for layouts that have no gaps between the elements.
+Result<void> check_contiguous_buffer_size(const LayoutContext& context, std::uint32_t index, std::uint64_t byte_size);
+
 /// A dense tensor that is not quantized has exactly one buffer.
 Result<void> check_single_buffer(const LayoutContext& context);
 

@@ -1,7 +1,10 @@
 #include "core/hurray/layout/layout.hpp"
 
 #include "core/hurray/layout/contiguous.hpp"
+#include "core/hurray/layout/hilbert.hpp"
+#include "core/hurray/layout/morton.hpp"
 #include "core/hurray/layout/strided.hpp"
+#include "core/hurray/layout/tiled.hpp"
 
 namespace hurray {
 namespace {
@@ -13,15 +16,15 @@ constexpr Layout layouts[] = {
     {layout_tag::row_major, "row_major", 0, any, &contiguous_codec},
     {layout_tag::col_major, "col_major", 1, any, &contiguous_codec},
     {layout_tag::strided, "strided", 1, any, &strided_codec},
-    {layout_tag::tiled, "tiled", 1, any, nullptr},
-    {layout_tag::morton, "morton", 1, any, nullptr},
+    {layout_tag::tiled, "tiled", 1, any, &tiled_codec},
+    {layout_tag::morton, "morton", 1, any, &morton_codec},
     {layout_tag::coo, "coo", 1, any, nullptr},
     {layout_tag::csr, "csr", 2, 2, nullptr},
     {layout_tag::csc, "csc", 2, 2, nullptr},
     {layout_tag::csf, "csf", 3, any, nullptr},
     {layout_tag::block_paged, "block_paged", 3, 3, nullptr},
     {layout_tag::composite, "composite", 1, any, nullptr},
-    {layout_tag::hilbert, "hilbert", 2, any, nullptr},
+    {layout_tag::hilbert, "hilbert", 2, any, &hilbert_codec},
     {layout_tag::private_first, "private_extension", 1, any, nullptr},
 };
 

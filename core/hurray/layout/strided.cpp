@@ -29,14 +29,8 @@ Result<void> check_fields(const LayoutContext& context) {
     const Descriptor& descriptor = context.descriptor;
     if (context.element_count != 0) {
         const StridedReach reach = strided_reach(descriptor.shape(), descriptor.strides());
-        const auto needed = packed_size(context.type, reach.below);
-        if (!reach.below_fits || !needed || *needed > descriptor.byte_offset()) [[unlikely]] {
-            return fail(
-                Status::invalid_layout, context.byte_offset_at,
-                "byte_offset: expected room before it for %s%llu elements of %s that negative strides reach, got %llu",
-                reach.below_fits ? "" : "more than ", static_cast<ull>(reach.below), context.type.name,
-                static_cast<ull>(descriptor.byte_offset()));
-        }
+        if (auto checked = check_room_below(context, reach); !checked) [[unlikely]]
+            return checked;
     }
     return check_single_buffer(context);
 }
@@ -44,16 +38,7 @@ Result<void> check_fields(const LayoutContext& context) {
 Result<void> check_buffer_size(const LayoutContext& context, std::uint32_t index, std::uint64_t byte_size) {
     const Descriptor& descriptor = context.descriptor;
     if (index != 0 || context.element_count == 0) return {};
-    const StridedReach reach = strided_reach(descriptor.shape(), descriptor.strides());
-    const auto count = checked_add(reach.above, 1);
-    const auto needed = count ? packed_size(context.type, *count) : std::nullopt;
-    if (!reach.above_fits || !needed || *needed > byte_size - descriptor.byte_offset()) [[unlikely]] {
-        return fail(Status::invalid_layout, context.handle_at(0),
-                    "buffer 0: byte_size: expected room for element %s%llu of %s from byte_offset %llu, got %llu",
-                    reach.above_fits ? "" : "beyond ", static_cast<ull>(reach.above), context.type.name,
-                    static_cast<ull>(descriptor.byte_offset()), static_cast<ull>(byte_size));
-    }
-    return {};
+    return check_room_above(context, strided_reach(descriptor.shape(), descriptor.strides()), byte_size);
 }
 
 // Adds steps * stride to a distance; false when it does not fit, which leaves the distance as large as can be.
@@ -78,6 +63,31 @@ StridedReach strided_reach(std::span<const std::uint64_t> shape, std::span<const
         }
     }
     return reach;
+}
+
+Result<void> check_room_below(const LayoutContext& context, const StridedReach& reach) {
+    const auto needed = packed_size(context.type, reach.below);
+    if (!reach.below_fits || !needed || *needed > context.descriptor.byte_offset()) [[unlikely]] {
+        return fail(
+            Status::invalid_layout, context.byte_offset_at,
+            "byte_offset: expected room before it for %s%llu elements of %s that negative strides reach, got %llu",
+            reach.below_fits ? "" : "more than ", static_cast<ull>(reach.below), context.type.name,
+            static_cast<ull>(context.descriptor.byte_offset()));
+    }
+    return {};
+}
+
+Result<void> check_room_above(const LayoutContext& context, const StridedReach& reach, std::uint64_t byte_size) {
+    const std::uint64_t byte_offset = context.descriptor.byte_offset();
+    const auto count = checked_add(reach.above, 1);
+    const auto needed = count ? packed_size(context.type, *count) : std::nullopt;
+    if (!reach.above_fits || !needed || *needed > byte_size - byte_offset) [[unlikely]] {
+        return fail(Status::invalid_layout, context.handle_at(0),
+                    "buffer 0: byte_size: expected room for element %s%llu of %s from byte_offset %llu, got %llu",
+                    reach.above_fits ? "" : "beyond ", static_cast<ull>(reach.above), context.type.name,
+                    static_cast<ull>(byte_offset), static_cast<ull>(byte_size));
+    }
+    return {};
 }
 
 const LayoutCodec strided_codec = {encoded_size, decode_fields, encode_fields, check_fields, check_buffer_size};

@@ -24,4 +24,12 @@ struct StridedReach {
 /// The reach of a tensor with elements and without dynamic dimensions.
 StridedReach strided_reach(std::span<const std::uint64_t> shape, std::span<const std::int64_t> strides) noexcept;
 
+/// Whether byte_offset leaves room for the elements before element (0, ..., 0).
+/// @errors invalid_layout, at byte_offset
+Result<void> check_room_below(const LayoutContext& context, const StridedReach& reach);
+
+/// Whether `byte_size` bytes leave room for the elements from element (0, ..., 0) on. byte_offset is at most byte_size.
+/// @errors invalid_layout, at the size of buffer 0
+Result<void> check_room_above(const LayoutContext& context, const StridedReach& reach, std::uint64_t byte_size);
+
 }  // namespace hurray
