@@ -6,6 +6,7 @@
 #include "abi/src/api/tags.hpp"
 #include "abi/src/api/tensor.hpp"
 #include "abi/src/internal/barrier.hpp"
+#include "abi/src/internal/covered.hpp"
 #include "abi/src/internal/objects.hpp"
 #include "core/hurray/descriptor/codec.hpp"
 #include "core/hurray/types/element_type.hpp"
@@ -39,6 +40,7 @@ HURRAY_API HurrayStatus hurray_descriptor_decode(HG_IN_ARRAY(length) const uint8
     return guarded(error, [&]() -> Result<void> {
         auto decoded = decode(as_span(bytes, length));
         if (!decoded) return std::unexpected(decoded.error());
+        if (auto covered = check_covered(*decoded); !covered) return covered;
         *out = new HurrayDescriptor(std::move(*decoded));
         return {};
     });
@@ -275,6 +277,7 @@ HURRAY_API HurrayStatus hurray_descriptor_builder_build(HG_IN const HurrayDescri
     return guarded(error, [&]() -> Result<void> {
         auto built = builder->value.build();
         if (!built) return std::unexpected(built.error());
+        if (auto covered = check_covered(*built); !covered) return covered;
         *out = new HurrayDescriptor(std::move(*built));
         return {};
     });

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "abi/src/api/version.hpp"
+#include "abi/src/internal/covered.hpp"
+#include "abi/src/internal/growth.hpp"
 #include "core/hurray/descriptor/codec.hpp"
 
 namespace hurray::abi {
@@ -248,7 +250,7 @@ Result<void> push_foreign(HurrayBufferList& list, HurrayBuffer* buffer) {
     const ExchangeTable& table = table_of(buffer);
     auto wrapped = wrap_buffer(buffer);
     if (!wrapped) return std::unexpected(wrapped.error());
-    list.slots.reserve(list.slots.size() + 1);
+    reserve_more(list.slots, 1);
     auto* keeper = new ForeignList(table);
     wrapped->handle->value.storage = Ref<Storage>::adopt(keeper);
     wrapped->handle->borrowed = true;
@@ -302,6 +304,7 @@ Result<HurrayTensor*> import_pair(HurrayBufferList*& list, HurrayTensorContext*&
     if (!bytes) return std::unexpected(bytes.error());
     auto descriptor = decode(std::as_bytes(std::span(bytes->bytes, static_cast<std::size_t>(bytes->length))));
     if (!descriptor) return std::unexpected(descriptor.error());
+    if (auto covered = check_covered(*descriptor); !covered) return std::unexpected(covered.error());
 
     if (origin_of(context) == Origin::own) {
         auto tensor = make_tensor_of(*descriptor, list, context->owner);

@@ -2,10 +2,11 @@
 
 #include <cstring>
 
+#include "abi/src/internal/growth.hpp"
 #include "core/hurray/layout/layout_tag.hpp"
 
 hurray::Result<void> HurrayFileWriter::add(std::string_view name, const HurrayTensor& tensor) {
-    kept.reserve(kept.size() + 2 * tensor.buffers->slots.size());
+    hurray::abi::reserve_more(kept, 2 * tensor.buffers->slots.size());
     if (auto added = value.add(name, hurray::abi::core_tensor(tensor)); !added) return added;
     for (const HurrayBuffer* buffer : tensor.buffers->slots) {
         if (buffer->value.storage) kept.push_back(buffer->value.storage);

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "abi/src/internal/covered.hpp"
 #include "core/hurray/layout/dense_view.hpp"
 #include "core/hurray/types/element_type.hpp"
 
@@ -185,6 +186,7 @@ Result<HurrayTensor*> make_tensor(const Descriptor& descriptor, HurrayBufferList
 }
 
 Result<HurrayTensor*> make_tensor(Tensor&& source) {
+    if (auto covered = check_covered(source.descriptor); !covered) return std::unexpected(covered.error());
     auto list = std::make_unique<HurrayBufferList>();
     list->slots.reserve(source.buffers.size());
     for (Buffer& buffer : source.buffers) {
