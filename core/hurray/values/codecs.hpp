@@ -50,8 +50,7 @@ struct FloatCodec {
             number = narrow == narrow ? narrow : std::bit_cast<Number>(native_bits<Number>(element));
         } else if constexpr (format == float_formats::float64) {
             const double wide = std::bit_cast<double>(element);
-            number = std::bit_cast<Number>(native_bits<Number>(element));
-            if (wide == wide) number = static_cast<Number>(wide);
+            number = wide == wide ? static_cast<Number>(wide) : std::bit_cast<Number>(native_bits<Number>(element));
         } else {
             number = std::bit_cast<Number>(native_bits<Number>(element));
         }
@@ -62,6 +61,17 @@ struct FloatCodec {
     static Encoded<Bits> encode(Number number, Overflow overflow) noexcept {
         using Work = std::conditional_t<(bits > 64), Wide, std::uint64_t>;
         const auto native = std::bit_cast<NativeBits<Number>>(number);
+        if constexpr (format == native_format<Number>) {
+            if (overflow != Overflow::saturate) return {native, Outcome::ok};
+        } else if constexpr (format == float_formats::float64) {
+            if (number == number && overflow != Overflow::saturate) {
+                return {std::bit_cast<Bits>(static_cast<double>(number)), Outcome::ok};
+            }
+        } else if constexpr (format == float_formats::float32) {
+            if (number == number && overflow == Overflow::to_infinity) {
+                return {std::bit_cast<Bits>(static_cast<float>(number)), Outcome::ok};
+            }
+        }
         const auto encoded = convert_float<Work>(native_format<Number>, format, native, overflow);
         return {static_cast<Bits>(encoded.bits), encoded.outcome};
     }

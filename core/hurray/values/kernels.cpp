@@ -203,6 +203,24 @@ constexpr Kernels simd_kernels_of = {
     nullptr,
 };
 
+template <typename Codec, SimdWrite SimdKernels::*from_float32>
+Progress write_simd(const NumberFormat& format, const float* numbers, std::size_t count, std::byte* data,
+                    std::uint64_t first, Overflow overflow) noexcept {
+    if (overflow != Overflow::to_infinity) return write<Codec>(format, numbers, count, data, first, overflow);
+    (simd_kernels().*from_float32)(numbers, data + first * sizeof(typename Codec::Bits), count);
+    return {count, Outcome::ok};
+}
+
+template <typename Codec, SimdRead SimdKernels::*to_float32, SimdWrite SimdKernels::*from_float32>
+constexpr Kernels simd_both_ways = {
+    read_simd_float32<Codec, to_float32>,
+    read_simd_float64<Codec, to_float32>,
+    read_real_as_complex<Codec>,
+    write_simd<Codec, from_float32>,
+    write<Codec, double>,
+    nullptr,
+};
+
 template <FloatFormat format>
 constexpr Conversion float_row(std::uint8_t tag) {
     return {tag, format, kernels_of<FloatCodec<format>>};
@@ -224,8 +242,10 @@ constexpr Conversion complex_row(std::uint8_t tag) {
 }
 
 constexpr Conversion conversions[] = {
-    simd_row<float_formats::float16, &SimdKernels::float16>(0x01),
-    simd_row<float_formats::bfloat16, &SimdKernels::bfloat16>(0x02),
+    {0x01, float_formats::float16,
+     simd_both_ways<FloatCodec<float_formats::float16>, &SimdKernels::float16, &SimdKernels::to_float16>},
+    {0x02, float_formats::bfloat16,
+     simd_both_ways<FloatCodec<float_formats::bfloat16>, &SimdKernels::bfloat16, &SimdKernels::to_bfloat16>},
     float_row<float_formats::float32>(0x03),
     float_row<float_formats::float64>(0x04),
     integer_row<8, true>(0x10),

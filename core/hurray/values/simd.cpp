@@ -1,6 +1,6 @@
-// Compiled once for each set of vector instructions below, by including itself; what the processor runs is chosen at
-// load. Integer arithmetic and one exact conversion from integers only: neither signalling NaNs nor subnormal numbers
-// depend on a mode of the processor.
+// Compiled once for each set of vector instructions below, by including itself; what the processor runs is chosen at the
+// first use. Nothing here depends on a mode of the processor: integer arithmetic, conversions that are exact, and no NaN
+// that an instruction makes quiet is left so.
 #include "core/hurray/values/simd.hpp"
 
 #include <cstdint>
@@ -41,11 +41,55 @@ struct Float16 {
         result = hn::IfThenElse(hn::Gt(magnitude, constant(0x7BFF)), special, result);
         return hn::Or(result, sign);
     }
+
+    // From the bits of a float32, in the lower 16 bits.
+    static HWY_INLINE Word round(Word bits) {
+        const Word magnitude = hn::And(bits, constant(0x7FFFFFFF));
+        const Word odd = hn::And(hn::ShiftRight<13>(magnitude), constant(1));
+        const Word rebias = constant((127 - 15) << 23);
+        // A carry goes on into the exponent. From 65520 on, everything is infinity.
+        Word result = hn::ShiftRight<13>(hn::Sub(hn::Add(hn::Add(magnitude, constant(0xFFF)), odd), rebias));
+        result = hn::IfThenElse(hn::Gt(magnitude, constant(0x477FEFFF)), constant(0x7C00), result);
+        // Below 2^-14: in units of 2^-24, of which there are less than 2^11.
+        result = hn::IfThenElse(hn::Lt(magnitude, constant(113 << 23)), subnormal(magnitude), result);
+        const Word payload = hn::And(hn::ShiftRight<13>(magnitude), constant(0x03FF));
+        const Word nan =
+            hn::Or(constant(0x7C00), hn::IfThenElse(hn::Eq(payload, constant(0)), constant(0x0200), payload));
+        result = hn::IfThenElse(hn::Gt(magnitude, constant(0x7F800000)), nan, result);
+        return hn::Or(result, hn::And(hn::ShiftRight<16>(bits), constant(0x8000)));
+    }
+
+  private:
+    // The significand shifted down to units of 2^-24 by an amount of its own, and rounded.
+    static HWY_INLINE Word subnormal(Word magnitude) {
+        const hn::RebindToUnsigned<Words> unsigned_words;
+        const Word significand = hn::Or(hn::And(magnitude, constant(0x007FFFFF)), constant(0x00800000));
+        // 126 minus the exponent's field, at least 14; 25 and more leave nothing of 24 bits.
+        const Word shift = hn::Min(hn::Sub(constant(126), hn::ShiftRight<23>(magnitude)), constant(25));
+        const auto by = hn::BitCast(unsigned_words, shift);
+        const auto wide = hn::BitCast(unsigned_words, significand);
+        const auto one = hn::Set(unsigned_words, 1);
+        const auto kept = hn::Shr(wide, by);
+        const auto half = hn::Shl(one, hn::Sub(by, one));
+        const auto rounded = hn::Add(hn::Add(wide, hn::Sub(half, one)), hn::And(kept, one));
+        return hn::BitCast(Words(), hn::Shr(rounded, by));
+    }
 };
 
 struct Bfloat16 {
     using Element = std::uint16_t;
     static HWY_INLINE Word convert(Word bits) { return hn::ShiftLeft<16>(bits); }
+
+    // The upper half, rounded: a carry goes on into the exponent and makes infinity of what is too large.
+    static HWY_INLINE Word round(Word bits) {
+        const Word magnitude = hn::And(bits, constant(0x7FFFFFFF));
+        const Word odd = hn::And(hn::ShiftRight<16>(magnitude), constant(1));
+        const Word number = hn::ShiftRight<16>(hn::Add(hn::Add(magnitude, constant(0x7FFF)), odd));
+        const Word cut = hn::ShiftRight<16>(magnitude);
+        const Word nan = hn::IfThenElse(hn::Eq(cut, constant(0x7F80)), constant(0x7FC0), cut);
+        const Word result = hn::IfThenElse(hn::Gt(magnitude, constant(0x7F800000)), nan, number);
+        return hn::Or(result, hn::And(hn::ShiftRight<16>(bits), constant(0x8000)));
+    }
 };
 
 struct E4m3 {
@@ -68,40 +112,92 @@ struct E5m2 {
     static HWY_INLINE Word convert(Word bits) { return Float16::convert(hn::ShiftLeft<8>(bits)); }
 };
 
-template <typename Format>
-HWY_INLINE void convert_vector(const std::uint8_t* from, float* to) {
-    using Element = typename Format::Element;
+// Elements of `from`, which need no alignment.
+template <typename Element>
+HWY_INLINE auto load_elements(const std::uint8_t* from) {
     const hn::Rebind<Element, Floats> elements;
 #if HWY_TARGET == HWY_SCALAR
     Element element;
     std::memcpy(&element, from, sizeof element);
-    const auto packed = hn::Set(elements, element);
+    return hn::Set(elements, element);
 #else
-    const hn::Repartition<std::uint8_t, decltype(elements)> bytes;  // which need no alignment
-    const auto packed = hn::BitCast(elements, hn::LoadU(bytes, from));
+    const hn::Repartition<std::uint8_t, decltype(elements)> bytes;
+    return hn::BitCast(elements, hn::LoadU(bytes, from));
 #endif
-    hn::StoreU(hn::BitCast(Floats(), Format::convert(hn::PromoteTo(Words(), packed))), Floats(), to);
 }
 
 template <typename Format>
-void convert_all(const std::byte* data, float* out, std::size_t count) noexcept {
+HWY_INLINE void read_vector(const std::uint8_t* from, float* to) {
+    const auto elements = load_elements<typename Format::Element>(from);
+    hn::StoreU(hn::BitCast(Floats(), Format::convert(hn::PromoteTo(Words(), elements))), Floats(), to);
+}
+
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+// The processor's own conversion, which is exact in every mode of it but makes signalling NaNs quiet.
+template <>
+HWY_INLINE void read_vector<Float16>(const std::uint8_t* from, float* to) {
+    const auto elements = load_elements<std::uint16_t>(from);
+    const auto numbers = hn::PromoteTo(Floats(), hn::BitCast(hn::Rebind<hwy::float16_t, Floats>(), elements));
+    hn::StoreU(numbers, Floats(), to);
+    if (!hn::AllTrue(Floats(), hn::Eq(numbers, numbers))) {
+        hn::StoreU(hn::BitCast(Floats(), Float16::convert(hn::PromoteTo(Words(), elements))), Floats(), to);
+    }
+}
+#endif
+
+template <typename Format>
+void read_all(const std::byte* data, float* out, std::size_t count) noexcept {
     constexpr std::size_t size = sizeof(typename Format::Element);
     const std::size_t lanes = hn::Lanes(Floats());
     const auto* from = reinterpret_cast<const std::uint8_t*>(data);
     std::size_t done = 0;
-    for (; done + lanes <= count; done += lanes) convert_vector<Format>(from + done * size, out + done);
+    for (; done + 4 * lanes <= count; done += 4 * lanes) {
+        for (std::size_t i = 0; i < 4; ++i) {
+            read_vector<Format>(from + (done + i * lanes) * size, out + done + i * lanes);
+        }
+    }
+    for (; done + lanes <= count; done += lanes) read_vector<Format>(from + done * size, out + done);
     const std::size_t rest = count - done;
     if (rest == 0) return;
     // The last ones by way of a whole vector, so that nothing beyond them is touched.
     std::uint8_t last_bytes[hn::MaxLanes(Floats()) * size] = {};
     float last[hn::MaxLanes(Floats())];
     std::memcpy(last_bytes, from + done * size, rest * size);
-    convert_vector<Format>(last_bytes, last);
+    read_vector<Format>(last_bytes, last);
     std::memcpy(out + done, last, rest * sizeof(float));
 }
 
+template <typename Format>
+HWY_INLINE void write_vector(const float* from, std::uint8_t* to) {
+    const hn::Rebind<std::uint16_t, Floats> elements;
+    const auto packed = hn::DemoteTo(elements, Format::round(hn::BitCast(Words(), hn::LoadU(Floats(), from))));
+#if HWY_TARGET == HWY_SCALAR
+    const std::uint16_t element = hn::GetLane(packed);
+    std::memcpy(to, &element, sizeof element);
+#else
+    const hn::Repartition<std::uint8_t, decltype(elements)> bytes;
+    hn::StoreU(hn::BitCast(bytes, packed), bytes, to);
+#endif
+}
+
+template <typename Format>
+void write_all(const float* numbers, std::byte* data, std::size_t count) noexcept {
+    const std::size_t lanes = hn::Lanes(Floats());
+    auto* to = reinterpret_cast<std::uint8_t*>(data);
+    std::size_t done = 0;
+    for (; done + lanes <= count; done += lanes) write_vector<Format>(numbers + done, to + done * 2);
+    const std::size_t rest = count - done;
+    if (rest == 0) return;
+    float last[hn::MaxLanes(Floats())] = {};
+    std::uint8_t last_bytes[hn::MaxLanes(Floats()) * 2];
+    std::memcpy(last, numbers + done, rest * sizeof(float));
+    write_vector<Format>(last, last_bytes);
+    std::memcpy(to + done * 2, last_bytes, rest * 2);
+}
+
 constexpr SimdKernels kernels = {
-    HWY_STR(HWY_NAMESPACE), convert_all<Float16>, convert_all<Bfloat16>, convert_all<E4m3>, convert_all<E5m2>,
+    HWY_STR(HWY_NAMESPACE), read_all<Float16>,  read_all<Bfloat16>,  read_all<E4m3>,
+    read_all<E5m2>,         write_all<Float16>, write_all<Bfloat16>,
 };
 
 }  // namespace hurray::values_detail::HWY_NAMESPACE
@@ -122,8 +218,9 @@ struct Available {
 #if HWY_TARGETS & HWY_AVX3
         add(N_AVX3::kernels, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                                  __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                                 __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-                                 __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"));
+                                 __builtin_cpu_supports("f16c") && __builtin_cpu_supports("avx512f") &&
+                                 __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+                                 __builtin_cpu_supports("avx512dq"));
 #endif
 #if HWY_TARGETS & HWY_AVX2
         add(N_AVX2::kernels, __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
