@@ -79,7 +79,8 @@ pub const Producer = struct {
     /// consumer_stream are ordered on it. Null: there is none.
     ///
     /// Errors: HurrayVersionMismatch; HurraySyncModeMismatch: a buffer is ordered on another stream; HurrayNullPointer: no
-    /// producer; HurrayInvalidHandle: it was released; those of the producer, and those of `Tensor.import`.
+    /// producer, one that was released, or one that exported nothing; those of the producer, and those of `Tensor.import`. On
+    /// failure everything that it exported has ended.
     pub fn requestFrom(producer: ?*const abi.c.HurrayProducer, stream: ?Stream, diagnostics: ?*Diagnostics) Error!Tensor {
         try library.ensure(diagnostics);
         const asked = producer orelse return nullProducer(diagnostics);
@@ -99,8 +100,16 @@ pub const Producer = struct {
     /// Ends the producer and releases its owner, on this thread. A second end is a no-op. Tensors that it exported live on.
     pub fn deinit(self: *Producer) void {
         if (!self.guard.end()) return;
-        // Without a library nobody has seen it.
-        releaseRaw(&self.raw, null) catch {};
+        if (library.ensure(null)) {
+            // There is nobody to tell that a release of C++ threw.
+            releaseRaw(&self.raw, null) catch {};
+        } else |_| {
+            // Without a library nobody else has seen it.
+            const release = self.raw.release orelse return;
+            self.raw.export_tensor = null;
+            self.raw.release = null;
+            release(self.raw.context);
+        }
     }
 
     fn closed(diagnostics: ?*Diagnostics) Error {

@@ -217,7 +217,7 @@ test "a producer's owner is released exactly once, whoever ends it" {
     try hurray.Producer.releaseRaw(pointer, null);
     other.deinit();
     try expectEqual(2, source.released);
-    if (hurray.Producer.requestFrom(pointer, own_stream, &diagnostics)) |_| return error.TestUnexpectedResult else |_| {}
+    try support.expectFailure(error.HurrayNullPointer, .null_pointer, "", hurray.Producer.requestFrom(pointer, own_stream, &diagnostics), &diagnostics);
     try expectEqual(1, source.requests);
     try support.expectFailure(error.HurrayNullPointer, .null_pointer, "producer", hurray.Producer.requestFrom(null, own_stream, &diagnostics), &diagnostics);
     try support.expectFailure(error.HurrayNullPointer, .null_pointer, "producer", hurray.Producer.releaseRaw(null, &diagnostics), &diagnostics);

@@ -37,6 +37,28 @@ test "a stranger is refused by the first call of all, and named with both number
     try std.testing.expectError(error.HurrayVersionMismatch, hurray.Tensor.fromRaw(null, null));
 }
 
+/// Counts its end.
+const Source = struct {
+    released: u32 = 0,
+
+    fn exportTensor(_: *Source, _: ?hurray.Stream, _: *hurray.Diagnostics) anyerror!hurray.Tensor.Exported {
+        return error.HurrayUnsupported;
+    }
+
+    fn release(self: *Source) void {
+        self.released += 1;
+    }
+};
+
+test "a producer ends without a library, too" {
+    var source: Source = .{};
+    var producer: hurray.Producer = .init(&source, Source.exportTensor, Source.release);
+    try std.testing.expectError(error.HurrayVersionMismatch, producer.request(null, null));
+    producer.deinit();
+    producer.deinit();
+    try expectEqual(1, source.released);
+}
+
 test "what is no library is refused with the loader's reason" {
     var diagnostics: hurray.Diagnostics = .{};
     try std.testing.expectError(error.HurrayLibraryNotFound, hurray.load("/nonexistent/libhurray.so.1", &diagnostics));
