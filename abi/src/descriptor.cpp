@@ -9,7 +9,7 @@
 #include "abi/src/internal/covered.hpp"
 #include "abi/src/internal/objects.hpp"
 #include "core/hurray/descriptor/codec.hpp"
-#include "core/hurray/types/element_type.hpp"
+#include "core/hurray/descriptor/extension_type_section.hpp"
 
 using namespace hurray;
 using namespace hurray::abi;
@@ -83,8 +83,7 @@ HURRAY_API HurrayStatus hurray_descriptor_info(HG_IN const HurrayDescriptor* des
         info.element_type = value.element_type();
         info.layout = value.layout();
         info.rank = value.rank();
-        const ElementTypeInfo* type = find_element_type(value.element_type());
-        info.bits = type == nullptr ? 0 : type->bits;
+        info.bits = element_type_info(value).bits;
         info.buffer_count = static_cast<std::uint32_t>(value.buffers().size());
         info.descriptor_length = value.encoded_length();
         info.byte_offset = value.byte_offset();

@@ -90,6 +90,11 @@ class Descriptor:
     buffers: tuple = None
     parent_shape: tuple = None
     shard_offset: tuple = None
+    # Other sections as pairs of a field's name and its bytes, see sections.py.
+    quantization: tuple = None
+    statistics: tuple = None
+    extension_type: tuple = None
+    composite_member: tuple = None
     minor: int = 0
     # What a later minor version put behind the sections.
     trailing: bytes = b""
@@ -128,7 +133,14 @@ class Descriptor:
     def flag_bits(self):
         if self.flags is not None:
             return self.flags
-        return 2 if self.parent_shape is not None else 0
+        sections = (
+            self.quantization,
+            self.parent_shape,
+            self.extension_type,
+            self.statistics,
+            self.composite_member,
+        )
+        return sum(1 << bit for bit, section in enumerate(sections) if section is not None)
 
     def fields(self):
         """The fields in wire order as pairs of name and bytes."""
@@ -145,9 +157,12 @@ class Descriptor:
             names = ("byte_size", "alignment", "device_tag", "sync_mode", "memory_class", "reserved")
             for name, start, end in zip(names, ends, ends[1:]):
                 body.append((f"buffers[{i}].{name}", encoded[start:end]))
+        body += self.quantization or ()
         if self.parent_shape is not None:
             body += [(f"parent_shape[{k}]", struct.pack("<Q", size)) for k, size in enumerate(self.parent_shape)]
             body += [(f"shard_offset[{k}]", struct.pack("<Q", start)) for k, start in enumerate(self.shard_offset)]
+        for section in (self.statistics, self.extension_type, self.composite_member):
+            body += section or ()
         body.append(("trailing", self.trailing))
         length = self.length
         if length is None:

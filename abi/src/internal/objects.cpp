@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "abi/src/internal/covered.hpp"
+#include "core/hurray/descriptor/extension_type_section.hpp"
 #include "core/hurray/layout/dense_view.hpp"
-#include "core/hurray/types/element_type.hpp"
 
 HurrayBufferList::~HurrayBufferList() {
     // Each slot is nulled before its buffer ends: a release callback that fails or comes back cannot end it twice.
@@ -27,7 +27,7 @@ Result<void> prepare_view(HurrayTensor& tensor, const HurrayBufferList& list) {
     if (!has_dense_view(descriptor)) return {};
     auto dense = dense_view(descriptor);
     if (!dense) return std::unexpected(dense.error());
-    const ElementTypeInfo* type = find_element_type(descriptor.element_type());
+    const std::uint32_t bits = element_type_info(descriptor).bits;
     const HurrayBuffer& data = *list.slots[0];
     // The bytes before memory that was lent belong to somebody else: negative strides must not lead there.
     const std::uint64_t lowest = dense->byte_offset - dense->bytes_below;
@@ -46,9 +46,9 @@ Result<void> prepare_view(HurrayTensor& tensor, const HurrayBufferList& list) {
     view.layout = descriptor.layout();
     view.device = data.value.handle.device_tag;
     view.rank = static_cast<std::uint8_t>(descriptor.rank());
-    view.bits = type->bits;
+    view.bits = bits;
     view.flags = (data.value.read_only ? HURRAY_VIEW_READ_ONLY : 0) | (dense->contiguous ? HURRAY_VIEW_CONTIGUOUS : 0) |
-                 (type->bits < 8 ? HURRAY_VIEW_PACKED : 0);
+                 (bits < 8 ? HURRAY_VIEW_PACKED : 0);
     if (descriptor.rank() == 0) return {};
     // Every dimension is known to be below 2^63 (dense_view checks it), so the signed form has the same values.
     view.shape = reinterpret_cast<const std::int64_t*>(descriptor.shape().data());

@@ -24,7 +24,9 @@ class DescriptorAssembler {
 
     /// @param descriptor an empty one
     /// @param capacity bytes to make room for at once; ensure() adds more
-    DescriptorAssembler(Descriptor& descriptor, std::size_t capacity) : descriptor_(descriptor) {
+    /// @param private_tags whether sections and layouts may have private tags
+    DescriptorAssembler(Descriptor& descriptor, std::size_t capacity, PrivateTags private_tags)
+        : descriptor_(descriptor), private_tags_(private_tags) {
         descriptor_.storage_.resize_discarding(capacity);
     }
     DescriptorAssembler(const DescriptorAssembler&) = delete;
@@ -32,6 +34,7 @@ class DescriptorAssembler {
 
     /// What has been filled so far. Its buffers() come last and are complete after the buffer table only.
     [[nodiscard]] const Descriptor& descriptor() const noexcept { return descriptor_; }
+    [[nodiscard]] PrivateTags private_tags() const noexcept { return private_tags_; }
     /// Product of the shape; 0 while a dimension is dynamic.
     [[nodiscard]] std::uint64_t element_count() const noexcept { return descriptor_.element_count_; }
 
@@ -97,6 +100,7 @@ class DescriptorAssembler {
 
     Descriptor& descriptor_;
     std::size_t used_ = 0;
+    PrivateTags private_tags_;
 };
 
 }  // namespace hurray

@@ -6,6 +6,11 @@
 #include <vector>
 
 #include "core/hurray/descriptor/codec.hpp"
+#include "core/hurray/descriptor/composite_member_section.hpp"
+#include "core/hurray/descriptor/extension_type_section.hpp"
+#include "core/hurray/descriptor/quantization_section.hpp"
+#include "core/hurray/descriptor/section.hpp"
+#include "core/hurray/descriptor/statistics_section.hpp"
 #include "core/hurray/descriptor/wire_parts.hpp"
 #include "core/hurray/layout/tiled.hpp"
 
@@ -141,6 +146,30 @@ DescriptorBuilder& DescriptorBuilder::set_shard(std::span<const std::uint64_t> p
     return *this;
 }
 
+DescriptorBuilder& DescriptorBuilder::set_section_words(std::uint32_t flag, std::span<const std::uint64_t> words) {
+    const auto row = std::ranges::find(section_flags, flag) - section_flags.begin();
+    assign(section_words_[static_cast<std::size_t>(row)], words);
+    flags_ |= flag;
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_quantization(const QuantizationFields& fields) {
+    return set_section_words(descriptor_flag::quantization, quantization_words(fields));
+}
+
+DescriptorBuilder& DescriptorBuilder::set_statistics(const StatisticsFields& fields) {
+    return set_section_words(descriptor_flag::statistics, statistics_words(fields));
+}
+
+DescriptorBuilder& DescriptorBuilder::set_extension_type(const ExtensionTypeFields& fields) {
+    return set_section_words(descriptor_flag::extension_type, extension_type_words(fields));
+}
+
+DescriptorBuilder& DescriptorBuilder::set_composite_member(MemberRole role) {
+    const std::array<std::uint64_t, 2> words = {static_cast<std::uint64_t>(role), 0};
+    return set_section_words(descriptor_flag::composite_member, words);
+}
+
 Result<void> DescriptorBuilder::add_buffer(const BufferHandle& handle) {
     constexpr std::size_t most = 255;
     const std::size_t used = buffers_.size();
@@ -186,7 +215,8 @@ Result<Descriptor> DescriptorBuilder::refuse_layout_fields(const Error& fault) c
         if (byte_offset_ > first.byte_size) {
             return fail(Status::invalid_layout, fixed_header_size + shape_.size(),
                         "byte_offset: expected at most the %llu bytes of buffer 0, got %llu",
-                        static_cast<unsigned long long>(first.byte_size), static_cast<unsigned long long>(byte_offset_));
+                        static_cast<unsigned long long>(first.byte_size),
+                        static_cast<unsigned long long>(byte_offset_));
         }
     }
     return std::unexpected(fault);
@@ -223,14 +253,22 @@ Result<Descriptor> DescriptorBuilder::build(PrivateTags private_tags) const {
     Mismatch mismatch;
     const bool shard = (flags_ & descriptor_flag::shard) != 0;
     const std::size_t shard_words = shard ? rank : 0;
-    if (shard) {
-        mismatch.note(words_of(parent_shape_).size(), rank, "parent_shape", sections_at);
-        mismatch.note(words_of(shard_offset_).size(), rank, "shard_offset", sections_at + rank * word_size);
-    }
     const FittedWords parent(parent_shape_, shard_words);
     const FittedWords offset(shard_offset_, shard_words);
+    std::size_t length = sections_at;
+    for (std::size_t row = 0; row < section_count; ++row) {
+        if ((flags_ & section_flags[row]) == 0) continue;
+        if (section_flags[row] == descriptor_flag::shard) {
+            mismatch.note(words_of(parent_shape_).size(), rank, "parent_shape", length);
+            mismatch.note(words_of(shard_offset_).size(), rank, "shard_offset", length + rank * word_size);
+            length += 2 * rank * word_size;
+        } else {
+            length +=
+                section_table[row].codec->encoded_size(static_cast<std::uint32_t>(rank), words_of(section_words_[row]));
+        }
+    }
 
-    InlineStorage<512> bytes(sections_at + 2 * shard_words * word_size);
+    InlineStorage<512> bytes(length);
     WireWriter writer(bytes.data());
     write_up_to_sections({.element_type = element_type_,
                           .layout_tag = layout_,
@@ -242,8 +280,15 @@ Result<Descriptor> DescriptorBuilder::build(PrivateTags private_tags) const {
                           .layout_words = layout_words,
                           .buffers = buffers},
                          writer);
-    writer.u64s(parent.words());
-    writer.u64s(offset.words());
+    for (std::size_t row = 0; row < section_count; ++row) {
+        if ((flags_ & section_flags[row]) == 0) continue;
+        if (section_flags[row] == descriptor_flag::shard) {
+            writer.u64s(parent.words());
+            writer.u64s(offset.words());
+        } else {
+            section_table[row].codec->encode(static_cast<std::uint32_t>(rank), words_of(section_words_[row]), writer);
+        }
+    }
     return mismatch.merge(decode({bytes.data(), bytes.size()}, options));
 }
 

@@ -1,6 +1,7 @@
 // Makes a descriptor of values instead of bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -11,7 +12,11 @@
 
 namespace hurray {
 
+enum class MemberRole : std::uint8_t;
+struct ExtensionTypeFields;
 struct Layout;
+struct QuantizationFields;
+struct StatisticsFields;
 struct TiledLevel;
 
 /// Collects the fields of a descriptor of version 1.0; build() applies the checks of decode to them. Everything given
@@ -39,6 +44,15 @@ class DescriptorBuilder {
     /// Makes the tensor a part of a larger one: its shape, and where the part starts, one value a dimension each.
     DescriptorBuilder& set_shard(std::span<const std::uint64_t> parent_shape,
                                  std::span<const std::uint64_t> shard_offset);
+    /// Says how the elements are quantized; the buffers with scales and zero points are added as others are. Of a
+    /// scheme that is neither known nor private only the tag, the version and the flags are kept, which build()
+    /// refuses.
+    DescriptorBuilder& set_quantization(const QuantizationFields& fields);
+    DescriptorBuilder& set_statistics(const StatisticsFields& fields);
+    /// Describes the element type, which is a private one then.
+    DescriptorBuilder& set_extension_type(const ExtensionTypeFields& fields);
+    /// Makes the tensor a member of an overlay.
+    DescriptorBuilder& set_composite_member(MemberRole role);
     /// Appends an entry to the buffer table.
     /// @errors invalid_layout: the table has 255 entries already
     Result<void> add_buffer(const BufferHandle& handle);
@@ -50,6 +64,8 @@ class DescriptorBuilder {
   private:
     using Words = InlineStorage<64>;
 
+    /// Keeps the words of a section; those of the shard section are set for themselves.
+    DescriptorBuilder& set_section_words(std::uint32_t flag, std::span<const std::uint64_t> words);
     /// Keeps the fields of a layout as the words of its codec.
     void set_layout_words(std::uint8_t layout, std::span<const std::uint64_t> words);
     /// Keeps what is wrong with fields that the encoded form has no room for: too few or too many values, say.
@@ -67,6 +83,8 @@ class DescriptorBuilder {
     std::optional<Error> layout_fault_;
     Words parent_shape_;
     Words shard_offset_;
+    // In the order of section_flags.
+    std::array<Words, section_count> section_words_;
     InlineStorage<64> buffers_;
     std::uint32_t flags_ = 0;
     std::uint8_t element_type_;

@@ -3,8 +3,10 @@
 #include "core/hurray/base/checked.hpp"
 #include "core/hurray/descriptor/assembler.hpp"
 #include "core/hurray/descriptor/codec.hpp"
+#include "core/hurray/descriptor/extension_type_section.hpp"
 #include "core/hurray/descriptor/handle_check.hpp"
 #include "core/hurray/descriptor/section.hpp"
+#include "core/hurray/descriptor/statistics_section.hpp"
 #include "core/hurray/descriptor/wire_reader.hpp"
 #include "core/hurray/layout/contiguous.hpp"
 #include "core/hurray/layout/layout.hpp"
@@ -81,21 +83,15 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
 }
 
 [[gnu::cold, gnu::noinline]] std::unexpected<Error> flags_fault(std::uint32_t flags) {
-    constexpr unsigned known_bits = section_count;
-    if (flags >> known_bits != 0) {
-        return fail(Status::invalid_layout, flags_at, "flags: expected bits 5 to 31 to be 0, got %08X", flags);
-    }
-    for (const Section& section : section_table) {
-        if ((flags & section.flag) != 0 && section.codec == nullptr) {
-            return fail(Status::unsupported, flags_at,
-                        "flags: the %s section (flag %02X) is not supported by this version", section.name,
-                        section.flag);
-        }
-    }
-    return fail(Status::internal, flags_at, "flags: %08X were refused for no reason", flags);
+    return fail(Status::invalid_layout, flags_at, "flags: expected bits 5 to 31 to be 0, got %08X", flags);
 }
 
+// A type and an extension section that do not go together, or a tag of no type.
 [[gnu::cold, gnu::noinline]] std::unexpected<Error> type_fault(unsigned tag) {
+    if (find_element_type(static_cast<std::uint8_t>(tag)) != nullptr) {
+        return fail(Status::invalid_type, type_tag_at,
+                    "type_tag: expected a private type since flags tell of an extension_type section, got %02X", tag);
+    }
     if (is_private_element_type(static_cast<std::uint8_t>(tag))) {
         return fail(Status::invalid_type, type_tag_at,
                     "type_tag: private type %02X, expected an extension_type section that describes it", tag);
@@ -192,9 +188,11 @@ Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t 
 struct Header {
     std::uint32_t length;
     std::uint32_t flags;
+    /// Null for a private type, which its section describes.
     const ElementTypeInfo* type;
     const Layout* layout;
     std::uint32_t rank;
+    std::uint8_t type_tag;
     std::uint8_t layout_tag;
     std::uint8_t version_minor;
 };
@@ -207,11 +205,11 @@ struct Reading {
     PrivateTags private_tags;
 
     // For the checks of the layout, once the buffer count is read.
-    [[nodiscard]] LayoutContext layout_context(std::uint32_t buffer_count_at,
+    [[nodiscard]] LayoutContext layout_context(const ElementTypeInfo& type, std::uint32_t buffer_count_at,
                                                std::uint8_t buffer_count) const noexcept {
         const std::uint32_t shape_end = fixed_header_size + 8 * header.rank;
         return {.descriptor = out.descriptor(),
-                .type = *header.type,
+                .type = type,
                 .byte_offset_at = shape_end,
                 .fields_at = shape_end + 8,
                 .buffer_count_at = buffer_count_at,
@@ -243,7 +241,7 @@ struct Reading {
 // reads nothing: read_any_buffer_table decides then.
 bool read_plain_buffer_table(WireReader& in, DescriptorAssembler& out, const Header& header) noexcept {
     constexpr std::uint32_t size = 1 + BufferHandle::encoded_size;
-    if (header.layout->codec != &contiguous_codec || !in.has(size)) return false;
+    if (header.layout->codec != &contiguous_codec || header.type == nullptr || !in.has(size)) return false;
     const std::byte* bytes = in.here() + 1;
     const BufferHandle handle = load_buffer_handle(bytes);
     const std::uint64_t byte_offset = out.descriptor().byte_offset();
@@ -253,6 +251,23 @@ bool read_plain_buffer_table(WireReader& in, DescriptorAssembler& out, const Hea
     out.add_buffer(handle);
     in.skip(size);
     return true;
+}
+
+// The type of the elements once the buffer count is read. That of a private one is told by a section behind the table,
+// which may not be there.
+[[gnu::cold, gnu::noinline]] ElementTypeInfo private_type_info(const Reading& reading, std::uint8_t buffer_count) {
+    const WireReader& in = reading.in;
+    const Header& header = reading.header;
+    // From here on; sums of 32-bit numbers.
+    std::uint64_t skipped = std::uint64_t{buffer_count} * BufferHandle::encoded_size;
+    if ((header.flags & descriptor_flag::quantization) != 0) {
+        if (!in.has(skipped + 4)) return peek_element_type_info(header.type_tag, nullptr);
+        skipped += 4 + std::uint64_t{load_le<std::uint32_t>(in.here() + skipped)};
+    }
+    if ((header.flags & descriptor_flag::shard) != 0) skipped += 16 * std::uint64_t{header.rank};
+    if ((header.flags & descriptor_flag::statistics) != 0) skipped += statistics_size;
+    const bool there = in.has(skipped + extension_type_size);
+    return peek_element_type_info(header.type_tag, there ? in.here() + skipped : nullptr);
 }
 
 Result<void> read_any_buffer_table(const Reading& reading) {
@@ -268,7 +283,9 @@ Result<void> read_any_buffer_table(const Reading& reading) {
         if (reading.out.descriptor().byte_offset() > byte_size) [[unlikely]]
             return byte_offset_fault(reading, byte_size);
     }
-    const LayoutContext context = reading.layout_context(count_at, count);
+    const ElementTypeInfo type =
+        reading.header.type != nullptr ? *reading.header.type : private_type_info(reading, count);
+    const LayoutContext context = reading.layout_context(type, count_at, count);
     if (auto checked = codec.check_fields(context); !checked) [[unlikely]]
         return checked;
     const BufferHandle* first = nullptr;
@@ -321,8 +338,9 @@ Result<void> read_body(const std::byte* bytes, const Header& header, const Decod
     // The words of most fields are as wide as the fields, so that this is all the memory needed: byte_offset, which a
     // descriptor has before anything is claimed, does not lie in it.
     constexpr std::uint32_t least_length = fixed_header_size + 8;
-    DescriptorAssembler out(descriptor, header.length < least_length ? 0 : header.length - least_length);
-    out.set_header(header.version_minor, header.length, header.flags, header.type->tag, header.layout_tag, header.rank);
+    DescriptorAssembler out(descriptor, header.length < least_length ? 0 : header.length - least_length,
+                            options.private_tags);
+    out.set_header(header.version_minor, header.length, header.flags, header.type_tag, header.layout_tag, header.rank);
     WireReader in(bytes, header.length, fixed_header_size);
     if (auto read = read_shape(in, out, header.rank); !read) [[unlikely]]
         return read;
@@ -370,11 +388,12 @@ Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions&
         return header_start_fault(bytes, options);
 
     const std::uint32_t flags = load_le<std::uint32_t>(&bytes[flags_at]);
-    if (flags != 0 && (flags & ~supported_section_flags) != 0) [[unlikely]]
+    if ((flags & ~all_section_flags) != 0) [[unlikely]]
         return flags_fault(flags);
     const auto type_tag = static_cast<std::uint8_t>(bytes[type_tag_at]);
     const ElementTypeInfo* type = find_element_type(type_tag);
-    if (type == nullptr) [[unlikely]]
+    const bool described = (flags & descriptor_flag::extension_type) != 0;
+    if (type == nullptr ? !described || !is_private_element_type(type_tag) : described) [[unlikely]]
         return type_fault(type_tag);
     const auto layout_tag = static_cast<std::uint8_t>(bytes[layout_tag_at]);
     const Layout* layout = find_layout(layout_tag);
@@ -390,6 +409,7 @@ Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions&
                         .type = type,
                         .layout = layout,
                         .rank = rank,
+                        .type_tag = type_tag,
                         .layout_tag = layout_tag,
                         .version_minor = static_cast<std::uint8_t>(bytes[version_minor_at])},
                        options);

@@ -1,13 +1,11 @@
 #include "core/hurray/descriptor/descriptor.hpp"
 
-#include "core/hurray/descriptor/section.hpp"
-
 namespace hurray {
 
 std::span<const std::uint64_t> Descriptor::section_words(std::uint32_t flag) const noexcept {
     std::size_t first = buffers_at() / 8 + std::size_t{buffer_count_} * (BufferHandle::encoded_size / 8);
     for (std::size_t row = 0; row < section_count; ++row) {
-        if (section_table[row].flag == flag) return words(first, section_word_counts_[row]);
+        if (section_flags[row] == flag) return words(first, section_word_counts_[row]);
         first += section_word_counts_[row];
     }
     return {};

@@ -1,6 +1,7 @@
 // A tensor descriptor as values: what decode and DescriptorBuilder::build make. (format: tensor descriptor)
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,6 +31,14 @@ inline constexpr std::uint32_t composite_member = 1U << 4;
 
 /// How many kinds of sections there are.
 inline constexpr std::size_t section_count = 5;
+/// Their flags in the order in which they lie on the wire, which is not that of the bits.
+inline constexpr std::array<std::uint32_t, section_count> section_flags = {
+    descriptor_flag::quantization,     descriptor_flag::shard,
+    descriptor_flag::statistics,       descriptor_flag::extension_type,
+    descriptor_flag::composite_member,
+};
+/// All of them.
+inline constexpr std::uint32_t all_section_flags = (1U << section_count) - 1;
 
 /// A descriptor that passed every check that needs no data. Immutable; spans live as long as the object and are
 /// invalidated by moving it. A moved-from object may only be assigned to or destroyed.

@@ -1,33 +1,31 @@
 #include "core/hurray/descriptor/section.hpp"
 
+#include "core/hurray/descriptor/composite_member_section.hpp"
+#include "core/hurray/descriptor/extension_type_section.hpp"
+#include "core/hurray/descriptor/quantization_section.hpp"
 #include "core/hurray/descriptor/shard_section.hpp"
+#include "core/hurray/descriptor/statistics_section.hpp"
 
 namespace hurray {
+
+constexpr std::array<Section, section_count> section_table = {{
+    {descriptor_flag::quantization, "quantization", &quantization_codec},
+    {descriptor_flag::shard, "shard", &shard_codec},
+    {descriptor_flag::statistics, "statistics", &statistics_codec},
+    {descriptor_flag::extension_type, "extension_type", &extension_type_codec},
+    {descriptor_flag::composite_member, "composite_member", &composite_member_codec},
+}};
+
 namespace {
 
-// The codec's address and whether there is one, apart: with -fsanitize=undefined GCC does not take a comparison of an
-// address with null for a constant.
-constexpr Section known(std::uint32_t flag, const char* name) {
-    return {flag, name, nullptr, 0};
+constexpr bool is_in_wire_order() {
+    for (std::size_t row = 0; row < section_count; ++row) {
+        if (section_table[row].flag != section_flags[row]) return false;
+    }
+    return true;
 }
-constexpr Section built(std::uint32_t flag, const char* name, const SectionCodec* codec) {
-    return {flag, name, codec, flag};
-}
+static_assert(is_in_wire_order());
 
 }  // namespace
-
-constexpr std::array<Section, section_count> section_table = {
-    known(descriptor_flag::quantization, "quantization"),
-    built(descriptor_flag::shard, "shard", &shard_codec),
-    known(descriptor_flag::statistics, "statistics"),
-    known(descriptor_flag::extension_type, "extension_type"),
-    known(descriptor_flag::composite_member, "composite_member"),
-};
-
-constexpr std::uint32_t supported_section_flags = [] {
-    std::uint32_t flags = 0;
-    for (const Section& section : section_table) flags |= section.supported_flag;
-    return flags;
-}();
 
 }  // namespace hurray

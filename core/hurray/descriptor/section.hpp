@@ -27,16 +27,10 @@ struct Section {
     /// The bit of the flags field that says that it is there.
     std::uint32_t flag;
     const char* name;
-    /// Null for a section that is known by name only: descriptors with it are refused as unsupported.
     const SectionCodec* codec;
-    /// `flag` when there is a codec, else 0.
-    std::uint32_t supported_flag;
 };
 
-/// All sections in wire order, which is not that of their flags.
+/// All sections, in the order of section_flags.
 extern const std::array<Section, section_count> section_table;
-
-/// Flags of the sections that have a codec.
-extern const std::uint32_t supported_section_flags;
 
 }  // namespace hurray

@@ -7,11 +7,13 @@
 #include <utility>
 
 #include "core/hurray/base/checked.hpp"
+#include "core/hurray/descriptor/extension_type_section.hpp"
 #include "core/hurray/layout/hilbert.hpp"
 #include "core/hurray/layout/layout.hpp"
 #include "core/hurray/layout/morton.hpp"
 #include "core/hurray/layout/strided.hpp"
 #include "core/hurray/layout/tiled.hpp"
+#include "core/hurray/quantization/parameters.hpp"
 
 namespace hurray {
 namespace {
@@ -231,12 +233,10 @@ MortonAddress::MortonAddress(std::size_t rank) noexcept : rank_(rank), spread_{}
 }
 
 Result<AddressMap> AddressMap::make(const Descriptor& descriptor) {
-    const ElementTypeInfo* type = find_element_type(descriptor.element_type());
-    if (type == nullptr) {
-        return fail(Status::invalid_type, Error::no_offset, "type_tag: expected a type that its tag describes, got %02X",
-                    descriptor.element_type());
-    }
-    return make(descriptor, *type, descriptor.shape());
+    std::array<std::uint64_t, max_rank> stored{};
+    std::ranges::copy(descriptor.shape(), stored.begin());
+    if (const auto padded = padded_axis(descriptor)) stored[padded->axis] = padded->stored_size;
+    return make(descriptor, element_type_info(descriptor), std::span(stored).first(descriptor.rank()));
 }
 
 Result<AddressMap> AddressMap::make(const Descriptor& descriptor, const ElementTypeInfo& type,

@@ -134,12 +134,11 @@ class AddressMap {
   public:
     using Address = std::variant<AffineAddress, TiledAddress, MortonAddress, HilbertAddress>;
 
+    /// Counts over whole blocks where the last block of a quantized axis is short.
     /// @param descriptor row-major, column-major, strided, tiled, Morton or Hilbert, without a dynamic dimension
-    /// @errors unsupported: another layout; invalid_layout: a dynamic dimension; invalid_type: a private element type;
-    ///     limit_exceeded: places beyond 2^63-1 bits
+    /// @errors unsupported: another layout; invalid_layout: a dynamic dimension; limit_exceeded: places beyond 2^63-1 bits
     static Result<AddressMap> make(const Descriptor& descriptor);
-    /// As above, for an element type that the tag alone does not say, and for a tensor that is stored as one of another
-    /// shape (a quantized axis is stored in whole blocks).
+    /// As above, for elements of another type, and for a tensor that is stored as one of another shape.
     /// @param storage_shape the shape that implied strides and tiles are counted over; no size below the tensor's own.
     ///     Row-major and column-major only
     /// @errors likewise; invalid_argument: storage_shape; invalid_layout: no room in buffer 0 for it

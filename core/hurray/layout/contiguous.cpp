@@ -14,11 +14,7 @@ Result<void> check_contiguous_buffer_size(const LayoutContext& context, std::uin
 }
 
 Result<void> check_single_buffer(const LayoutContext& context) {
-    if (context.buffer_count != 1) [[unlikely]] {
-        return fail(Status::invalid_layout, context.buffer_count_at,
-                    "buffer_count: expected 1 for a dense layout, got %u", context.buffer_count);
-    }
-    return {};
+    return check_own_buffer_count(context, 1, "a dense layout");
 }
 
 const LayoutCodec contiguous_codec = {nullptr, nullptr, nullptr, check_single_buffer,

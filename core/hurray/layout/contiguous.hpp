@@ -17,7 +17,7 @@ inline bool contiguous_elements_fit(const ElementTypeInfo& type, std::uint64_t e
 /// The check of a buffer's size for layouts that have no gaps between the elements.
 Result<void> check_contiguous_buffer_size(const LayoutContext& context, std::uint32_t index, std::uint64_t byte_size);
 
-/// A dense tensor that is not quantized has exactly one buffer.
+/// A dense tensor has exactly one buffer of its own.
 Result<void> check_single_buffer(const LayoutContext& context);
 
 }  // namespace hurray

@@ -3,8 +3,10 @@
 #include <limits>
 
 #include "core/hurray/base/checked.hpp"
+#include "core/hurray/descriptor/extension_type_section.hpp"
 #include "core/hurray/layout/layout.hpp"
 #include "core/hurray/layout/strided.hpp"
+#include "core/hurray/quantization/parameters.hpp"
 #include "core/hurray/types/element_type.hpp"
 
 namespace hurray {
@@ -29,6 +31,21 @@ Result<std::uint64_t> affine_element_count(const Descriptor& descriptor) {
     return descriptor.element_count();
 }
 
+// Elements of the storage from the first element to the last one, what lies in between but not in the shape included.
+std::uint64_t stored_span(const Descriptor& descriptor, std::uint64_t count) noexcept {
+    const auto padded = padded_axis(descriptor);
+    if (!padded) return count;
+    const auto shape = descriptor.shape();
+    std::uint64_t stride = 1;
+    std::uint64_t last = 0;
+    for (std::size_t step = 0; step < shape.size(); ++step) {
+        const std::size_t k = descriptor.layout() == layout_tag::row_major ? shape.size() - 1 - step : step;
+        last += (shape[k] - 1) * stride;
+        stride *= k == padded->axis ? padded->stored_size : shape[k];
+    }
+    return last + 1;
+}
+
 struct Extent {
     std::uint64_t below;
     std::uint64_t size;
@@ -37,8 +54,8 @@ struct Extent {
 // What elements there are lie within buffer 0: decode checked that, so that nothing here overflows.
 Extent extent_of(const Descriptor& descriptor, std::uint64_t count) noexcept {
     if (count == 0) return {0, 0};
-    const ElementTypeInfo& type = *find_element_type(descriptor.element_type());
-    if (descriptor.layout() != layout_tag::strided) return {0, *packed_size(type, count)};
+    const ElementTypeInfo type = element_type_info(descriptor);
+    if (descriptor.layout() != layout_tag::strided) return {0, *packed_size(type, stored_span(descriptor, count))};
     const StridedReach reach = strided_reach(descriptor.shape(), descriptor.strides());
     const std::uint64_t below = *packed_size(type, reach.below);
     return {below, below + *packed_size(type, reach.above + 1)};
@@ -48,7 +65,8 @@ Extent extent_of(const Descriptor& descriptor, std::uint64_t count) noexcept {
 // count.
 bool is_contiguous(const Descriptor& descriptor, std::uint64_t count) noexcept {
     const auto shape = descriptor.shape();
-    if (count == 0 || descriptor.layout() == layout_tag::row_major) return true;
+    if (count == 0) return true;
+    if (descriptor.layout() == layout_tag::row_major) return stored_span(descriptor, count) == count;
     if (descriptor.layout() == layout_tag::col_major) {
         std::size_t long_dimensions = 0;
         for (const std::uint64_t size : shape) long_dimensions += size != 1 ? 1 : 0;
@@ -125,10 +143,11 @@ Result<void> dense_strides(const Descriptor& descriptor, std::span<std::int64_t>
         for (std::size_t k = 0; k < shape.size(); ++k) out[k] = descriptor.strides()[k];
         return {};
     }
+    const auto padded = padded_axis(descriptor);
     ImpliedStrides strides(*count);
     for (std::size_t step = 0; step < shape.size(); ++step) {
         const std::size_t k = descriptor.layout() == layout_tag::row_major ? shape.size() - 1 - step : step;
-        const auto stride = strides.next(shape[k], k);
+        const auto stride = strides.next(padded && padded->axis == k ? padded->stored_size : shape[k], k);
         if (!stride) return std::unexpected(stride.error());
         out[k] = *stride;
     }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/hurray/descriptor/builder.hpp"
+#include "core/hurray/descriptor/extension_type_section.hpp"
 #include "core/hurray/layout/dense_view.hpp"
 #include "core/hurray/layout/row_major_gather.hpp"
 #include "core/hurray/types/element_type.hpp"
@@ -34,7 +35,7 @@ Result<void> gather_row_major(const Descriptor& descriptor, std::span<const std:
                               std::span<std::byte> out) {
     const auto view = dense_view(descriptor);
     if (!view) return std::unexpected(view.error());
-    const ElementTypeInfo& type = *find_element_type(descriptor.element_type());
+    const ElementTypeInfo type = element_type_info(descriptor);
     const auto packed = packed_byte_size(type, view->element_count);
     if (!packed) return std::unexpected(packed.error());
     if (out.size() != *packed) {

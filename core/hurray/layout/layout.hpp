@@ -33,6 +33,11 @@ struct LayoutContext {
     }
 };
 
+/// Checks that a layout has its own buffers, and no other ones unless there is a quantization section, which checks then
+/// that those are the ones it refers to.
+/// @param own how many, see layout_buffer_count
+Result<void> check_own_buffer_count(const LayoutContext& context, std::uint32_t own, const char* whose);
+
 /// What differs from layout to layout. decode, encode and encoded_size are null for a layout without fields.
 struct LayoutCodec {
     /// Bytes of the fields on the wire.

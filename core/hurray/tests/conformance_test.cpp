@@ -27,7 +27,6 @@ class PublishedVectors : public testing::Test {
     const std::map<std::string, std::string> unsupported_ = {
         {"descriptors/csr_f32_3x3.bin", "csr"},
         {"descriptors/composite_head_partition.bin", "composite"},
-        {"descriptors/quant_per_block_int4_128x128.bin", "quantization"},
     };
     std::filesystem::path folder_;
     json manifest_;

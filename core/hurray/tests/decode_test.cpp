@@ -237,7 +237,7 @@ TEST(Decode, KnownLayoutTagsAreThoseOfTheFormat) {
     }
 }
 
-TEST(Decode, UnsupportedLayoutsAndSectionsAreNamed) {
+TEST(Decode, UnsupportedLayoutsAreNamed) {
     const auto message = [](std::size_t at, int value) {
         Bytes bytes = plain();
         bytes[at] = static_cast<std::byte>(value);
@@ -245,20 +245,20 @@ TEST(Decode, UnsupportedLayoutsAndSectionsAreNamed) {
     };
     EXPECT_EQ(message(15, 0x0B), "layout_tag: layout composite (0B) is not supported by this version");
     EXPECT_EQ(message(15, 0xF7), "layout_tag: layout private_extension (F7) is not supported by this version");
-    EXPECT_EQ(message(10, 0x01), "flags: the quantization section (flag 01) is not supported by this version");
-    EXPECT_EQ(message(10, 0x08), "flags: the statistics section (flag 08) is not supported by this version");
 }
 
-TEST(Decode, EveryFlagBitIsShardUnsupportedOrReserved) {
+TEST(Decode, EveryFlagBitIsASectionOrReserved) {
     for (int bit = 0; bit < 32; ++bit) {
         Bytes bytes = plain();
         bytes[10 + bit / 8] = static_cast<std::byte>(1 << bit % 8);
         const auto decoded = decode(bytes);
-        if (bit == 1) {
+        if (bit == 2) {
+            EXPECT_EQ(fault(decoded), fault_of(Status::invalid_type, 14)) << bit;
+        } else if (bit < 5) {
             // The section is not there.
             EXPECT_EQ(fault(decoded), fault_of(Status::invalid_layout, bytes.size())) << bit;
         } else {
-            EXPECT_EQ(fault(decoded), fault_of(bit < 5 ? Status::unsupported : Status::invalid_layout, 10)) << bit;
+            EXPECT_EQ(fault(decoded), fault_of(Status::invalid_layout, 10)) << bit;
         }
     }
 }

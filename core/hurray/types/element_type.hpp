@@ -34,10 +34,10 @@ struct ElementTypeInfo {
     /// Binary logarithm of the elements in a group.
     std::uint8_t group_shift;
     /// Bytes of a group.
-    std::uint8_t group_bytes;
+    std::uint32_t group_bytes;
 };
 
-/// The type of each tag; null for tags that are invalid, reserved or private.
+/// The type of each tag, see element_type_info for those of private tags; null for tags that are invalid, reserved or private.
 extern const std::array<const ElementTypeInfo*, 256> element_type_of_tag;
 
 /// The type of a tag; null for tags that are invalid, reserved or private.
