@@ -74,6 +74,8 @@ def morton():
     yield "morton_size_1", Dense(F32, (1, 1), Morton((1, 1)))
     yield "morton_one_long", Dense(U8, (1, 60), Morton((1, 6)))
     yield "morton_long_first", Dense(U8, (60, 1), Morton((6, 1)))
+    yield "morton_22_bits_of_rank_3", Dense(U8, (2, 1, 1), Morton((22, 1, 1)))
+    yield "morton_21_bits_of_rank_3", Dense(U8, (3, 2, 2), Morton((2, 21, 1)))
     yield "morton_rank_10", Dense(U8, (2,) * 5 + (1,) * 5, Morton((1,) * 10))
     yield "morton_bool", Dense(BOOL, (5, 6), Morton((3, 3)))
     yield "morton_int4", Dense(INT4, (3, 3), Morton((2, 2)))
@@ -224,6 +226,8 @@ def invalid_morton():
     yield "morton_shift_64_rank_2", Dense(F32, (1, 1), Morton((33, 1)), 0, 4096), "morton_bits[0]"
     yield "morton_shift_65_rank_2", Dense(F32, (1, 1), Morton((1, 33)), 0, 4096), "morton_bits[1]"
     yield "morton_shift_64_rank_3", Dense(F32, (1, 1, 1), Morton((1, 22, 1)), 0, 4096), "morton_bits[1]"
+    yield "morton_shift_66_rank_3", Dense(F32, (1, 1, 1), Morton((23, 1, 1)), 0, 4096), "morton_bits[0]"
+    yield "morton_shift_65_rank_3", Dense(F32, (1, 1, 1), Morton((1, 1, 22)), 0, 4096), "morton_bits[2]"
     yield "morton_shift_64_rank_64", Dense(U8, (1,) * 64, Morton((2,) + (1,) * 63), 0, 4096), "morton_bits[0]"
     yield "morton_shift_wraps", Dense(F32, (1, 1), Morton((2**31 + 1, 1)), 0, 4096), "morton_bits[0]"
     yield "morton_most_bits", Dense(F32, (1,), Morton((2**32 - 1,)), 0, 4096), "morton_bits[0]"
