@@ -9,8 +9,17 @@
 
 #include "core/hurray/descriptor/builder.hpp"
 #include "core/hurray/descriptor/codec.hpp"
+#include "core/hurray/descriptor/composite_member_section.hpp"
+#include "core/hurray/descriptor/extension_type_section.hpp"
+#include "core/hurray/descriptor/statistics_section.hpp"
+#include "core/hurray/layout/address.hpp"
 #include "core/hurray/layout/dense_view.hpp"
 #include "core/hurray/layout/gather.hpp"
+#include "core/hurray/layout/hilbert.hpp"
+#include "core/hurray/layout/morton.hpp"
+#include "core/hurray/layout/storage_order.hpp"
+#include "core/hurray/layout/tiled.hpp"
+#include "core/hurray/quantization/fields.hpp"
 #include "core/hurray/types/element_type.hpp"
 
 namespace {
@@ -19,6 +28,8 @@ using namespace hurray;
 
 // Data that is made up for a descriptor: more would only cost time.
 constexpr std::uint64_t most_data = 1 << 16;
+// Elements that are looked at one by one.
+constexpr std::uint64_t most_elements = 1 << 10;
 
 void require(bool condition, const char* what) {
     if (condition) return;
@@ -41,14 +52,44 @@ void check_encoding(const Descriptor& descriptor, const std::uint8_t* data, std:
     require(std::memcmp(bytes.data(), data, bytes.size()) == 0, "to the same bytes");
 }
 
+// False for a layout whose fields are set otherwise.
+bool set_layout_fields(DescriptorBuilder& builder, const Descriptor& descriptor) {
+    switch (descriptor.layout()) {
+        case layout_tag::row_major:
+        case layout_tag::col_major:
+            return true;
+        case layout_tag::strided:
+            builder.set_strides(descriptor.strides());
+            return true;
+        case layout_tag::tiled:
+            builder.set_tiled(tiled_levels(descriptor).levels());
+            return true;
+        case layout_tag::morton: {
+            const auto bits = morton_bits(descriptor);
+            builder.set_morton_bits(std::vector<std::uint32_t>(bits.begin(), bits.end()));
+            return true;
+        }
+        case layout_tag::hilbert:
+            builder.set_hilbert(hilbert_fields(descriptor).order);
+            return true;
+        default:
+            return false;
+    }
+}
+
 void check_builder(const Descriptor& descriptor) {
     DescriptorBuilder builder(descriptor.element_type(), descriptor.layout(), descriptor.shape());
     builder.set_byte_offset(descriptor.byte_offset());
-    if (descriptor.layout() == layout_tag::strided) builder.set_strides(descriptor.strides());
+    if (!set_layout_fields(builder, descriptor)) return;
     if (descriptor.has_shard()) builder.set_shard(descriptor.parent_shape(), descriptor.shard_offset());
+    if (const auto fields = quantization_fields(descriptor)) builder.set_quantization(*fields);
+    if (const auto fields = statistics_fields(descriptor)) builder.set_statistics(*fields);
+    if (const auto fields = extension_type_fields(descriptor)) builder.set_extension_type(*fields);
+    if (const auto fields = composite_member_fields(descriptor)) builder.set_composite_member(fields->role);
     for (const BufferHandle& buffer : descriptor.buffers())
         require(builder.add_buffer(buffer).has_value(), "the table fits");
-    require(builder.build(PrivateTags::allow).has_value(), "what decode accepts the builder accepts");
+    const bool misfit = find_tile_misfit(tiled_levels(descriptor).levels()).has_value();
+    require(builder.build(PrivateTags::allow).has_value() != misfit, "what decode accepts the builder accepts, but misfits");
 }
 
 void check_elements(const Descriptor& descriptor) {
@@ -65,6 +106,28 @@ void check_elements(const Descriptor& descriptor) {
     const std::vector<std::byte> buffer(descriptor.buffers()[0].byte_size, std::byte{0x5A});
     std::vector<std::byte> out(*packed);
     require(gather_row_major(descriptor, buffer, out).has_value(), "every element is read");
+}
+
+// Every element has a place in the buffer, and is met once.
+void check_places(const Descriptor& descriptor) {
+    const auto map = AddressMap::make(descriptor);
+    if (!map) {
+        require(map.error().code == Status::unsupported || map.error().code == Status::limit_exceeded ||
+                    (map.error().code == Status::invalid_layout && descriptor.is_dynamic()),
+                "elements of a dense tensor have places");
+        return;
+    }
+    if (map->element_count() > most_elements) return;
+    std::uint64_t met = 0;
+    for_each_in_storage_order(*map, [&](std::int64_t offset, std::span<const std::uint64_t> index) {
+        const auto checked = map->checked_offset(index);
+        require(checked.has_value() && *checked == offset, "an element is where it is met");
+        // No bit of an element is beyond 2^63, whatever the size of the buffer.
+        const std::uint64_t end = map->bit_of(offset) + map->element_bits();
+        require(end / 8 + (end % 8 != 0 ? 1 : 0) <= descriptor.buffers()[0].byte_size, "in the buffer");
+        ++met;
+    });
+    require(met == map->element_count(), "all elements are met");
 }
 
 }  // namespace
@@ -85,6 +148,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         check_encoding(*decoded, data, size);
         check_builder(*decoded);
         check_elements(*decoded);
+        check_places(*decoded);
     }
     return 0;
 }

@@ -70,7 +70,7 @@ class AddressMapMaker {
           type_(type),
           storage_(storage),
           count_(count),
-          bits_(static_cast<std::uint32_t>(type.group_bytes) * 8 >> type.group_shift) {}
+          bits_(std::uint64_t{type.group_bytes} * 8 >> type.group_shift) {}
 
     Result<AddressMap> make() {
         if (auto checked = check_reach(); !checked) return std::unexpected(checked.error());
@@ -219,7 +219,7 @@ class AddressMapMaker {
     const ElementTypeInfo& type_;
     Shape storage_;
     std::uint64_t count_;
-    std::uint32_t bits_;
+    std::uint64_t bits_;
     StridedReach reach_;
     std::vector<AddressMap::Loop> loops_;
 };

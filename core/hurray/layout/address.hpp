@@ -149,7 +149,7 @@ class AddressMap {
     [[nodiscard]] std::span<const std::uint64_t> shape() const noexcept { return shape_; }
     [[nodiscard]] std::uint64_t element_count() const noexcept { return element_count_; }
     /// Bits from one element to the next one.
-    [[nodiscard]] std::uint32_t element_bits() const noexcept { return element_bits_; }
+    [[nodiscard]] std::uint64_t element_bits() const noexcept { return element_bits_; }
     [[nodiscard]] std::uint64_t byte_offset() const noexcept { return byte_offset_; }
     /// The reach of the elements, and of the padding of tiles: the lowest and the highest offset. Both 0 without elements.
     [[nodiscard]] std::int64_t lowest() const noexcept { return lowest_; }
@@ -212,7 +212,7 @@ class AddressMap {
     std::uint64_t byte_offset_ = 0;
     std::int64_t lowest_ = 0;
     std::int64_t highest_ = 0;
-    std::uint32_t element_bits_ = 0;
+    std::uint64_t element_bits_ = 0;
     std::uint8_t layout_ = 0;
 };
 
