@@ -25,8 +25,9 @@ class DescriptorAssembler {
     /// @param descriptor an empty one
     /// @param capacity bytes to make room for at once; ensure() adds more
     /// @param private_tags whether sections and layouts may have private tags
-    DescriptorAssembler(Descriptor& descriptor, std::size_t capacity, PrivateTags private_tags)
-        : descriptor_(descriptor), private_tags_(private_tags) {
+    /// @param mode whether they may have unknown ones; who meets one calls mark_opaque
+    DescriptorAssembler(Descriptor& descriptor, std::size_t capacity, PrivateTags private_tags, Mode mode)
+        : descriptor_(descriptor), private_tags_(private_tags), mode_(mode) {
         descriptor_.storage_.resize_discarding(capacity);
     }
     DescriptorAssembler(const DescriptorAssembler&) = delete;
@@ -35,6 +36,13 @@ class DescriptorAssembler {
     /// What has been filled so far. Its buffers() come last and are complete after the buffer table only.
     [[nodiscard]] const Descriptor& descriptor() const noexcept { return descriptor_; }
     [[nodiscard]] PrivateTags private_tags() const noexcept { return private_tags_; }
+    [[nodiscard]] Mode mode() const noexcept { return mode_; }
+    void mark_opaque() noexcept { descriptor_.opaque_ = true; }
+    /// As above; what follows is of a layout that is not known.
+    void mark_unread() noexcept {
+        descriptor_.opaque_ = true;
+        descriptor_.unread_ = true;
+    }
     /// Product of the shape; 0 while a dimension is dynamic.
     [[nodiscard]] std::uint64_t element_count() const noexcept { return descriptor_.element_count_; }
 
@@ -101,6 +109,7 @@ class DescriptorAssembler {
     Descriptor& descriptor_;
     std::size_t used_ = 0;
     PrivateTags private_tags_;
+    Mode mode_;
 };
 
 }  // namespace hurray

@@ -13,8 +13,9 @@ namespace hurray {
 struct DecodeOptions {
     /// Longest descriptor accepted, in bytes.
     std::uint32_t max_length = 16U << 20;
-    /// Private device tags and the memory classes of private devices.
+    /// Private device tags and the memory classes of private devices; private quantization schemes.
     PrivateTags private_tags = PrivateTags::refuse;
+    Mode mode = Mode::strict;
 };
 
 /// Decodes the descriptor that `bytes` starts with and checks everything that needs no data. Exactly its

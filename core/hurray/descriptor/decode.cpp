@@ -17,6 +17,14 @@ namespace {
 
 using ull = unsigned long long;
 
+// What is known of a layout that is not known.
+constexpr Layout unknown_layout = {0, "unknown", 0, max_rank, nullptr};
+
+// Whether a tag that is not known is accepted.
+bool may_be_unknown(unsigned tag, const DecodeOptions& options) noexcept {
+    return options.mode == Mode::permissive && tag != 0x00 && tag != 0xFF;
+}
+
 // Offsets of the fields of the fixed header.
 constexpr std::uint32_t version_major_at = 4;
 constexpr std::uint32_t version_minor_at = 5;
@@ -188,7 +196,7 @@ Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t 
 struct Header {
     std::uint32_t length;
     std::uint32_t flags;
-    /// Null for a private type, which its section describes.
+    /// Null for a private type, which its section describes, and for one that is not known.
     const ElementTypeInfo* type;
     const Layout* layout;
     std::uint32_t rank;
@@ -254,10 +262,11 @@ bool read_plain_buffer_table(WireReader& in, DescriptorAssembler& out, const Hea
 }
 
 // The type of the elements once the buffer count is read. That of a private one is told by a section behind the table,
-// which may not be there.
+// which may not be there; of one that is not known nothing is.
 [[gnu::cold, gnu::noinline]] ElementTypeInfo private_type_info(const Reading& reading, std::uint8_t buffer_count) {
     const WireReader& in = reading.in;
     const Header& header = reading.header;
+    if ((header.flags & descriptor_flag::extension_type) == 0) return peek_element_type_info(header.type_tag, nullptr);
     // From here on; sums of 32-bit numbers.
     std::uint64_t skipped = std::uint64_t{buffer_count} * BufferHandle::encoded_size;
     if ((header.flags & descriptor_flag::quantization) != 0) {
@@ -332,6 +341,14 @@ Result<void> read_sections(WireReader& in, DescriptorAssembler& out) {
     return {};
 }
 
+// All behind byte_offset, of which nobody knows what it is.
+[[gnu::cold, gnu::noinline]] void read_unknown_layout(WireReader& in, DescriptorAssembler& out) {
+    out.mark_unread();
+    out.add_trailing({in.here(), in.remaining()});
+    in.skip(in.remaining());
+    out.finish();
+}
+
 // All that follows the fixed header.
 Result<void> read_body(const std::byte* bytes, const Header& header, const DecodeOptions& options,
                        Descriptor& descriptor) {
@@ -339,11 +356,17 @@ Result<void> read_body(const std::byte* bytes, const Header& header, const Decod
     // descriptor has before anything is claimed, does not lie in it.
     constexpr std::uint32_t least_length = fixed_header_size + 8;
     DescriptorAssembler out(descriptor, header.length < least_length ? 0 : header.length - least_length,
-                            options.private_tags);
+                            options.private_tags, options.mode);
     out.set_header(header.version_minor, header.length, header.flags, header.type_tag, header.layout_tag, header.rank);
     WireReader in(bytes, header.length, fixed_header_size);
     if (auto read = read_shape(in, out, header.rank); !read) [[unlikely]]
         return read;
+    if (header.type == nullptr && !is_private_element_type(header.type_tag)) [[unlikely]]
+        out.mark_opaque();
+    if (header.layout->codec == nullptr) [[unlikely]] {
+        read_unknown_layout(in, out);
+        return {};
+    }
     if (header.layout->codec->decode != nullptr) {
         if (auto read = header.layout->codec->decode(in, out); !read) [[unlikely]]
             return read;
@@ -393,12 +416,16 @@ Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions&
     const auto type_tag = static_cast<std::uint8_t>(bytes[type_tag_at]);
     const ElementTypeInfo* type = find_element_type(type_tag);
     const bool described = (flags & descriptor_flag::extension_type) != 0;
-    if (type == nullptr ? !described || !is_private_element_type(type_tag) : described) [[unlikely]]
-        return type_fault(type_tag);
+    if (type == nullptr ? !described || !is_private_element_type(type_tag) : described) [[unlikely]] {
+        if (!may_be_unknown(type_tag, options) || type != nullptr || is_private_element_type(type_tag))
+            return type_fault(type_tag);
+    }
     const auto layout_tag = static_cast<std::uint8_t>(bytes[layout_tag_at]);
     const Layout* layout = find_layout(layout_tag);
-    if (layout == nullptr || layout->codec == nullptr) [[unlikely]]
-        return layout_fault(layout_tag, layout);
+    if (layout == nullptr || layout->codec == nullptr) [[unlikely]] {
+        if (!may_be_unknown(layout_tag, options)) return layout_fault(layout_tag, layout);
+        if (layout == nullptr) layout = &unknown_layout;
+    }
     const std::uint32_t rank = load_le<std::uint32_t>(&bytes[rank_at]);
     if (rank < layout->min_rank || rank > layout->max_rank) [[unlikely]]
         return rank_fault(rank, *layout);

@@ -29,6 +29,15 @@ inline constexpr std::uint32_t statistics = 1U << 3;
 inline constexpr std::uint32_t composite_member = 1U << 4;
 }  // namespace descriptor_flag
 
+/// What a reader does with a tag that it does not know.
+enum class Mode : std::uint8_t {
+    /// Refuses it.
+    strict,
+    /// Accepts the tag of an element type, a layout or a quantization scheme unless the format calls it invalid (00 and
+    /// FF), and makes an opaque descriptor. All other rules stay.
+    permissive,
+};
+
 /// How many kinds of sections there are.
 inline constexpr std::size_t section_count = 5;
 /// Their flags in the order in which they lie on the wire, which is not that of the bits.
@@ -76,7 +85,7 @@ class Descriptor {
         return {reinterpret_cast<const BufferHandle*>(storage_.data() + buffers_at()), buffer_count_};
     }
 
-    [[nodiscard]] bool has_shard() const noexcept { return (flags_ & descriptor_flag::shard) != 0; }
+    [[nodiscard]] bool has_shard() const noexcept { return (flags_ & descriptor_flag::shard) != 0 && !unread_; }
     /// Shape of the tensor that this one is a part of; empty without a shard section.
     [[nodiscard]] std::span<const std::uint64_t> parent_shape() const noexcept {
         return has_shard() ? section_words(descriptor_flag::shard).first(rank_) : std::span<const std::uint64_t>{};
@@ -95,7 +104,13 @@ class Descriptor {
     [[nodiscard]] std::uint8_t version_minor() const noexcept { return version_minor_; }
     /// Length of the encoded descriptor in bytes.
     [[nodiscard]] std::uint32_t encoded_length() const noexcept { return encoded_length_; }
-    /// What a higher minor version put behind the known sections: kept as it was, and encoded again.
+    /// Whether a permissive reader met a tag that it does not know: nobody may touch the data then. Of an element type
+    /// that is not known the buffers' sizes were not checked, of a scheme nothing of its payload; see also is_unread.
+    [[nodiscard]] bool is_opaque() const noexcept { return opaque_; }
+    /// Whether the layout is the one that is not known: nothing behind byte_offset was read then, so that there are no
+    /// layout fields, buffers and sections here, whatever flags() says.
+    [[nodiscard]] bool is_unread() const noexcept { return unread_; }
+    /// What a higher minor version put behind the known sections, or what is unread: kept as it was, and encoded again.
     [[nodiscard]] std::span<const std::byte> trailing() const noexcept {
         return {storage_.data() + storage_.size() - trailing_size_, trailing_size_};
     }
@@ -130,6 +145,8 @@ class Descriptor {
     std::uint8_t rank_ = 0;
     std::uint8_t buffer_count_ = 0;
     bool dynamic_ = false;
+    bool opaque_ = false;
+    bool unread_ = false;
     // Words of each section, in wire order.
     std::uint32_t section_word_counts_[section_count] = {};
     // shape | layout words | buffer handles | section words in wire order | trailing bytes

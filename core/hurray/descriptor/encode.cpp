@@ -39,6 +39,18 @@ Result<std::size_t> encode(const Descriptor& descriptor, std::span<std::byte> ou
                     out.size());
     }
     WireWriter writer(out.data());
+    if (descriptor.is_unread()) [[unlikely]] {
+        write_header({.version_minor = descriptor.version_minor(),
+                      .element_type = descriptor.element_type(),
+                      .layout_tag = descriptor.layout(),
+                      .length = length,
+                      .flags = descriptor.flags()},
+                     descriptor.rank(), writer);
+        writer.u64s(descriptor.shape());
+        writer.u64(descriptor.byte_offset());
+        writer.bytes(descriptor.trailing());
+        return length;
+    }
     write_up_to_sections({.version_minor = descriptor.version_minor(),
                           .element_type = descriptor.element_type(),
                           .layout_tag = descriptor.layout(),

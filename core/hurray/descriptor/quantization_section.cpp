@@ -21,9 +21,14 @@ std::uint32_t encoded_size(std::uint32_t, std::span<const std::uint64_t> words) 
     return static_cast<std::uint32_t>(4 + words[0]);
 }
 
-Result<void> check_private_scheme(unsigned tag, std::uint32_t at, DescriptorAssembler& out) {
+// A scheme that is private or not known.
+Result<void> check_other_scheme(unsigned tag, std::uint32_t at, DescriptorAssembler& out) {
     if (is_private_scheme(static_cast<std::uint8_t>(tag))) {
         if (out.private_tags() == PrivateTags::allow) return {};
+    }
+    if (out.mode() == Mode::permissive && tag != 0x00 && tag != 0xFF) {
+        out.mark_opaque();
+        return {};
     }
     return fail(Status::invalid_quantization, at, "scheme: expected the tag of a known scheme, got %s%02X",
                 is_private_scheme(static_cast<std::uint8_t>(tag)) ? "the private " : "", tag);
@@ -32,7 +37,7 @@ Result<void> check_private_scheme(unsigned tag, std::uint32_t at, DescriptorAsse
 Result<void> check_payload(std::span<const std::byte> payload, std::uint32_t payload_at, DescriptorAssembler& out) {
     const auto tag = static_cast<std::uint8_t>(payload[0]);
     const QuantizationScheme* scheme = find_scheme(tag);
-    if (scheme == nullptr) return check_private_scheme(tag, payload_at, out);
+    if (scheme == nullptr) return check_other_scheme(tag, payload_at, out);
     if (payload.size() < scheme->size) {
         return fail(Status::invalid_quantization, payload_at - 4,
                     "quantization_length: expected at least %u bytes for %s, got %zu", scheme->size, scheme->name,

@@ -241,6 +241,10 @@ Result<AddressMap> AddressMap::make(const Descriptor& descriptor) {
 
 Result<AddressMap> AddressMap::make(const Descriptor& descriptor, const ElementTypeInfo& type,
                                     std::span<const std::uint64_t> storage_shape) {
+    if (descriptor.is_opaque()) {
+        return fail(Status::unsupported, Error::no_offset,
+                    "descriptor: opaque (of an unknown type, layout or scheme), its data has no known places");
+    }
     const std::uint8_t layout = descriptor.layout();
     const bool implied = layout == layout_tag::row_major || layout == layout_tag::col_major;
     if (!implied && layout != layout_tag::strided && layout != layout_tag::tiled && layout != layout_tag::morton &&

@@ -22,6 +22,10 @@ bool is_affine(const Descriptor& descriptor) noexcept {
 }
 
 Result<std::uint64_t> affine_element_count(const Descriptor& descriptor) {
+    if (descriptor.is_opaque()) {
+        return fail(Status::unsupported, Error::no_offset,
+                    "descriptor: opaque (of an unknown type, layout or scheme), its data cannot be viewed");
+    }
     if (!is_affine(descriptor)) {
         const Layout* layout = find_layout(descriptor.layout());
         return fail(Status::unsupported, Error::no_offset,
@@ -110,7 +114,7 @@ class ImpliedStrides {
 }  // namespace
 
 bool has_dense_view(const Descriptor& descriptor) noexcept {
-    return is_affine(descriptor) && !descriptor.is_dynamic();
+    return is_affine(descriptor) && !descriptor.is_dynamic() && !descriptor.is_opaque();
 }
 
 Result<DenseView> dense_view(const Descriptor& descriptor) {
