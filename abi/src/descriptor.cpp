@@ -246,7 +246,8 @@ HURRAY_API HurrayStatus hurray_descriptor_builder_set_shard(HG_INOUT HurrayDescr
 }
 
 /// Appends an entry to the buffer table.
-/// @errors INVALID_LAYOUT: byte 15 is not 0, or the table is full (255 entries)
+/// @errors INVALID_LAYOUT: byte 15 is not 0, or the table is full (255 entries); INVALID_TYPE, INVALID_SYNC_MODE: what the other
+///     bytes say
 /// @thread one thread at a time
 /// @since 4
 /// @spec format: buffer table

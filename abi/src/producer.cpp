@@ -1,6 +1,9 @@
 // Producers: tensors on request, ordered on the consumer's stream. (seed: SYNC_CONSUMER_STREAM)
 #include <cstddef>
+#include <charconv>
 #include <cstring>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "abi/src/api/annotations.hpp"
@@ -43,32 +46,52 @@ struct Exported {
     Exported(const Exported&) = delete;
     Exported& operator=(const Exported&) = delete;
     ~Exported() {
+        // Both are looked at before either is ended: a producer may have given the same pointer twice.
+        const bool ends_list = list != nullptr && origin_of(list) != Origin::invalid;
+        const bool ends_context = context != nullptr && origin_of(context) != Origin::invalid;
         // Whatever copy of the library made them: the public functions know.
-        if (list != nullptr && origin_of(list) != Origin::invalid) (void)hurray_buffer_list_destroy(&list);
-        if (context != nullptr && origin_of(context) != Origin::invalid) (void)hurray_tensor_context_destroy(&context);
+        if (ends_list) (void)hurray_buffer_list_destroy(&list);
+        if (ends_context) (void)hurray_tensor_context_destroy(&context);
     }
 };
 
+// Takes the " [byte N]" from the end of a message, so that a longer message around it does not lose it.
+std::uint64_t take_offset(char* message) {
+    constexpr std::string_view start = " [byte ";
+    const std::string_view text(message);
+    const std::size_t at = text.rfind(start);
+    if (at == std::string_view::npos || !text.ends_with(']')) return Error::no_offset;
+    const std::string_view digits = text.substr(at + start.size(), text.size() - at - start.size() - 1);
+    std::uint64_t offset = 0;
+    const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), offset);
+    if (digits.empty() || fault != std::errc() || end != digits.data() + digits.size()) return Error::no_offset;
+    message[at] = '\0';
+    return offset;
+}
+
 Result<void> export_pair(const HurrayProducer& producer, void* stream, std::uint8_t device_tag, Exported& pair) {
     HurrayError report{};
-    const HurrayStatus status = producer.export_tensor(producer.context, stream, device_tag, &pair.list, &pair.context, &report);
+    // Variables apart: what a producer leaves in them when it fails, or throws, is not ours to end.
+    HurrayBufferList* list = nullptr;
+    HurrayTensorContext* context = nullptr;
+    const HurrayStatus status = producer.export_tensor(producer.context, stream, device_tag, &list, &context, &report);
     if (status != HURRAY_OK) {
-        // What it may have left in the variables is not ours: it failed.
-        pair.list = nullptr;
-        pair.context = nullptr;
         report.message[sizeof report.message - 1] = '\0';
+        const std::uint64_t offset = take_offset(report.message);
         if (std::strcmp(hurray_status_name(status), "UNKNOWN") == 0) {
-            return fail(Status::invalid_argument, Error::no_offset, "producer->export_tensor: failed with the unknown code %d: %s",
+            return fail(Status::invalid_argument, offset, "producer->export_tensor: failed with the unknown code %d: %s",
                         status, report.message);
         }
-        return fail(static_cast<Status>(status), Error::no_offset, "producer->export_tensor: %s",
+        return fail(static_cast<Status>(status), offset, "producer->export_tensor: %s",
                     report.message[0] == '\0' ? "failed without a message" : report.message);
     }
-    if (pair.list == nullptr || pair.context == nullptr) {
+    pair.list = list;
+    pair.context = context;
+    if (list == nullptr || context == nullptr) {
         return fail(Status::null_pointer, Error::no_offset, "producer->export_tensor: succeeded without a %s",
-                    pair.list == nullptr ? "list" : "context");
+                    list == nullptr ? "list" : "context");
     }
-    if (origin_of(pair.list) == Origin::invalid || origin_of(pair.context) == Origin::invalid) {
+    if (origin_of(list) == Origin::invalid || origin_of(context) == Origin::invalid) {
         return invalid_handle("producer->export_tensor", "a live list and a live context");
     }
     return {};
@@ -99,8 +122,9 @@ Result<void> check_streams(const HurrayTensor& tensor, const void* stream, std::
 /// stream. Buffers may also be PRODUCER_SYNCED, or carry an event (see hurray_buffer_event).
 /// @param consumer_stream the consumer's stream, opaque; null: none, and then no buffer may be CONSUMER_STREAM
 /// @param consumer_stream_device_tag HURRAY_DEVICE_ tag of the stream; 0 when there is none
-/// @owner the tensor belongs to the caller; the producer stays with whoever holds it. On failure everything that the
-///     producer exported has been ended
+/// @owner the tensor belongs to the caller; the producer stays with whoever holds it. When export_tensor succeeded and this
+///     call fails all the same, what was exported has been ended; an export_tensor that fails has made nothing, and what
+///     it may have left in its outputs is not touched
 /// @errors NULL_POINTER: the producer is released, or exported nothing; INVALID_ARGUMENT: struct_size, or a code that this
 ///     library does not know; VERSION_MISMATCH; SYNC_MODE_MISMATCH: another stream; INVALID_HANDLE; INTERNAL_PANIC: export_tensor
 ///     threw an exception; whatever export_tensor reports; those of hurray_tensor_import
@@ -136,7 +160,8 @@ HURRAY_API HurrayStatus hurray_producer_request(HG_IN const HurrayProducer* prod
     });
 }
 
-/// Ends a producer: runs its release exactly once and nulls both of its functions, so that a repeated call is a no-op.
+/// Ends a producer: runs its release exactly once and nulls both of its functions, so that a repeated call is a no-op. The
+/// struct is the program's: in the child of a fork, too, it is for the program to know whether it may be released.
 /// @owner ends the caller's ownership of what the producer keeps; the struct itself stays the caller's
 /// @errors INVALID_ARGUMENT: struct_size; INTERNAL_PANIC: the release threw an exception, and counts as run
 /// @thread one thread at a time; the release runs on it

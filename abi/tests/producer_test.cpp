@@ -142,6 +142,59 @@ TEST_F(Producer, ReportsOfTheProducerArePassedOn) {
     expect_refused(HURRAY_ERR_INVALID_ARGUMENT);
 }
 
+TEST_F(Producer, PlaceInALongReportIsNotLost) {
+    const std::string message = std::string(240, 'x') + " [byte 12]";
+    maker.answer = HURRAY_ERR_INVALID_LAYOUT;
+    maker.message = message.c_str();
+    expect_refused(HURRAY_ERR_INVALID_LAYOUT);
+    EXPECT_TRUE(std::string(error.message).ends_with(" [byte 12]")) << error.message;
+    for (const char* strange : {"no place [byte ]", "no place [byte 1x]", "no place [byte 99999999999999999999999]", "[byte 3"}) {
+        maker.message = strange;
+        expect_refused(HURRAY_ERR_INVALID_LAYOUT);
+        EXPECT_TRUE(std::string(error.message).ends_with(strange)) << error.message;
+    }
+}
+
+TEST_F(Producer, ReportThatIsNoUtf8IsMendedToBeIt) {
+    maker.answer = HURRAY_ERR_IO;
+    maker.message = "Datei \xFC" "ber \xE2\x82";
+    expect_refused(HURRAY_ERR_IO);
+    EXPECT_NE(std::string(error.message).find("Datei ?ber ??"), std::string::npos) << error.message;
+}
+
+TEST_F(Producer, SameHandleAsListAndContextIsRefusedAndEndedOnce) {
+    const HurrayProducer producer{sizeof producer, HURRAY_C_ABI_VERSION, &maker,
+                                  [](void* context, void* wanted, std::uint8_t tag, HurrayBufferList** out_list,
+                                     HurrayTensorContext** out_context, HurrayError* report) -> HurrayStatus {
+                                      auto* self = static_cast<Maker*>(context);
+                                      self->without_context = true;
+                                      const HurrayStatus made = Maker::export_tensor(context, wanted, tag, out_list, out_context, report);
+                                      *out_context = reinterpret_cast<HurrayTensorContext*>(*out_list);
+                                      return made;
+                                  },
+                                  nullptr};
+    EXPECT_EQ(request(producer), HURRAY_ERR_INVALID_HANDLE);
+    EXPECT_EQ(maker.releases.calls, 1);
+}
+
+TEST_F(Producer, WhatAFailedExportLeavesInItsOutputsIsNotTouched) {
+    static HurrayBufferList* left = nullptr;
+    ASSERT_EQ(hurray_buffer_list_new(0, &left), HURRAY_OK);
+    for (const HurrayStatus answer : {HURRAY_ERR_IO, HurrayStatus{77}}) {
+        static HurrayStatus answered = 0;
+        answered = answer;
+        const HurrayProducer producer{sizeof producer, HURRAY_C_ABI_VERSION, nullptr,
+                                      [](void*, void*, std::uint8_t, HurrayBufferList** out_list, HurrayTensorContext**,
+                                         HurrayError*) -> HurrayStatus {
+                                          *out_list = left;
+                                          return answered;
+                                      },
+                                      nullptr};
+        EXPECT_NE(request(producer), HURRAY_OK);
+    }
+    EXPECT_EQ(hurray_buffer_list_destroy(&left), HURRAY_OK) << "still alive, and the producer's to end";
+}
+
 TEST_F(Producer, HalfAnAnswerIsRefusedAndEnded) {
     maker.without_list = true;
     expect_refused(HURRAY_ERR_NULL_POINTER);

@@ -268,6 +268,34 @@ TEST_F(TensorImport, OwnersOfSeveralContextsAreAllKept) {
     EXPECT_EQ(pair.releases.calls, 1);
 }
 
+// The end of a deep stack of contexts takes no deep stack of calls.
+TEST_F(TensorImport, OwnersOfVeryManyContextsAreAllReleased) {
+    constexpr int depth = 200000;
+    hurray_test::Pair pair;
+    HurrayTensor* tensor = nullptr;
+    ASSERT_EQ(hurray_tensor_import(&pair.list, &pair.context, &tensor, nullptr), HURRAY_OK);
+    ReleaseCounter owners;
+    const auto bytes = hurray_test::row_major_descriptor(HURRAY_TYPE_FLOAT32, {3, 4}, 48);
+    for (int i = 0; i < depth; ++i) {
+        HurrayBufferList* list = nullptr;
+        HurrayTensorContext* context = nullptr;
+        ASSERT_EQ(hurray_tensor_export(tensor, &list, &context, nullptr), HURRAY_OK);
+        ASSERT_EQ(hurray_tensor_context_destroy(&context), HURRAY_OK);
+        ASSERT_EQ(hurray_tensor_context_new(HURRAY_C_ABI_VERSION, bytes.data(), bytes.size(), &owners,
+                                            &ReleaseCounter::release_owner, &context),
+                  HURRAY_OK);
+        HurrayTensor* next = nullptr;
+        ASSERT_EQ(hurray_tensor_import(&list, &context, &next, nullptr), HURRAY_OK);
+        ASSERT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
+        tensor = next;
+    }
+    EXPECT_EQ(owners.calls, 0);
+    EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
+    EXPECT_EQ(owners.calls, depth);
+    EXPECT_EQ(pair.releases.calls, 1);
+    EXPECT_EQ(pair.owner_releases.calls, 1);
+}
+
 TEST_F(TensorImport, OtherVersionsAreRefusedAndOwnershipStays) {
     for (const std::uint32_t version : {1u, 3u, 5u, UINT32_MAX}) {
         Pair pair(version);

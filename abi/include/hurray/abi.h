@@ -147,9 +147,9 @@ typedef struct HurrayError {
 #define HURRAY_C_ABI_VERSION 4  /**< Version of the C ABI that this header describes. */
 
 /**
- * Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of the library, on the thread
- * on which it arose, one call at a time. It may use the library, but not replace itself; what arises within
- * it is not logged. It must not throw. `message` lives during the call.
+ * Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of this copy of the library,
+ * on the thread on which it arose, one call at a time for the copy. It may use the library, but not replace
+ * itself; what arises within it is not logged. It must not throw. `message` lives during the call.
  *
  * @since C ABI 4
  */
@@ -408,7 +408,10 @@ typedef struct HurrayBufferInfo {
     uint32_t alignment;
     /** How many bytes at `data` belong to somebody else and are never read; 0 to 63. */
     uint32_t prefix;
-    /** How many handles share the memory; 0 for an empty buffer that has none. */
+    /**
+     * How many handles of this copy of the library share the memory; 0 for an empty buffer that has none. Handles
+     * of other copies, and what else its owner does with the memory, are not counted.
+     */
     uint64_t share_count;
 } HurrayBufferInfo;
 
@@ -1470,7 +1473,8 @@ HURRAY_API HurrayStatus hurray_descriptor_builder_set_shard(
  * @param builder Required. The call may change it; it stays the caller's.
  * @param handle_bytes Required. Read during the call only; stays the caller's.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code: INVALID_LAYOUT: byte 15 is not 0, or the table is full (255 entries)
+ * @return HURRAY_OK, or a negative code: INVALID_LAYOUT: byte 15 is not 0, or the table is full (255
+ *     entries); INVALID_TYPE, INVALID_SYNC_MODE: what the other bytes say
  * @thread one thread at a time
  * @since C ABI 4
  * @spec format: buffer table
@@ -1704,8 +1708,9 @@ HURRAY_API HurrayStatus hurray_tensor_destroy_deferred(HurrayTensor **tensor, Hu
  *     INVALID_ARGUMENT: struct_size, or a code that this library does not know; VERSION_MISMATCH;
  *     SYNC_MODE_MISMATCH: another stream; INVALID_HANDLE; INTERNAL_PANIC: export_tensor threw an exception;
  *     whatever export_tensor reports; those of hurray_tensor_import
- * @owner the tensor belongs to the caller; the producer stays with whoever holds it. On failure everything
- *     that the producer exported has been ended
+ * @owner the tensor belongs to the caller; the producer stays with whoever holds it. When export_tensor
+ *     succeeded and this call fails all the same, what was exported has been ended; an export_tensor that
+ *     fails has made nothing, and what it may have left in its outputs is not touched
  * @thread one thread at a time for a producer; export_tensor runs on it
  * @since C ABI 4
  * @spec ABI: Per-Mode Payloads
@@ -1716,7 +1721,8 @@ HURRAY_API HurrayStatus hurray_producer_request(const HurrayProducer *producer, 
 
 /**
  * Ends a producer: runs its release exactly once and nulls both of its functions, so that a repeated call is
- * a no-op.
+ * a no-op. The struct is the program's: in the child of a fork, too, it is for the program to know whether it
+ * may be released.
  *
  * @param producer Required. The call may change it; it stays the caller's.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.

@@ -42,7 +42,8 @@ struct HurrayBufferInfo {
     uint32_t alignment;
     /// How many bytes at `data` belong to somebody else and are never read; 0 to 63.
     uint32_t prefix;
-    /// How many handles share the memory; 0 for an empty buffer that has none.
+    /// How many handles of this copy of the library share the memory; 0 for an empty buffer that has none. Handles of other
+    /// copies, and what else its owner does with the memory, are not counted.
     uint64_t share_count;
 };
 

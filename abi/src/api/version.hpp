@@ -14,8 +14,8 @@
 /// Version of the C ABI that this header describes.
 constexpr uint32_t HURRAY_C_ABI_VERSION = HURRAY_SOURCE_C_ABI_VERSION;
 
-/// Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of the library, on the thread on which it
-/// arose, one call at a time. It may use the library, but not replace itself; what arises within it is not logged. It must
+/// Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of this copy of the library, on the thread
+/// on which it arose, one call at a time for the copy. It may use the library, but not replace itself; what arises within it is not logged. It must
 /// not throw. `message` lives during the call.
 /// @since 4
 typedef void (*HurrayLogFn)(void* context, HurrayStatus code, const char* message);

@@ -75,7 +75,8 @@ HurrayStatus report_panic(const char* what, HurrayError* out) noexcept {
 HurrayStatus report_end(bool clean, HurrayError* out) noexcept {
     if (clean) return succeed(out);
     write_report(out, Status::internal_panic,
-                 "a callback threw an exception (hurray_diagnostics_read has its text); everything was ended all the same",
+                 "a callback threw an exception; everything was ended all the same (hurray_diagnostics_read of the copy of the "
+                 "library that ran it has its text)",
                  Error::no_offset);
     return HURRAY_ERR_INTERNAL_PANIC;
 }
@@ -85,7 +86,7 @@ HurrayStatus report_invalid_handle(const char* parameter, HurrayError* out) noex
 }
 
 std::unexpected<Error> invalid_handle(const char* parameter, const char* expected) noexcept {
-    return fail(Status::invalid_handle, Error::no_offset, "%s: expected %s, but it is destroyed or not a handle of that kind",
+    return fail(Status::invalid_handle, Error::no_offset, "%s: expected %s, but it is destroyed, of another kind, or of another copy of the library",
                 parameter, expected);
 }
 

@@ -109,6 +109,10 @@ Result<WrappedBuffer> wrap_buffer(HurrayBuffer* buffer) {
                     static_cast<unsigned long long>(handle->byte_size));
     }
     if (auto checked = check_address_range(info.data, handle->byte_size); !checked) return std::unexpected(checked.error());
+    if (info.prefix >= minimum_alignment || info.prefix > handle->byte_size) {
+        return fail(Status::invalid_argument, Error::no_offset, "buffer of another copy: a prefix of %u of its %llu bytes", info.prefix,
+                    static_cast<unsigned long long>(handle->byte_size));
+    }
     Buffer value;
     value.data = static_cast<std::byte*>(info.data);
     value.handle = *handle;

@@ -100,11 +100,18 @@ bool ContextOwner::dispose_deferred() noexcept {
 }
 
 bool JointOwner::end(bool deferred) noexcept {
-    Storage* const first = kept_[0].detach();
-    Storage* const second = kept_[1].detach();
-    delete this;
-    const bool first_clean = drop(first, deferred);
-    return drop(second, deferred) && first_clean;
+    // A loop, since contexts may be stacked by the thousand: no level takes stack.
+    bool clean = true;
+    for (JointOwner* joint = this; joint != nullptr;) {
+        Storage* const later = joint->later_.detach();
+        Storage* const earlier = joint->earlier_.detach();
+        JointOwner* const next = joint->next_;
+        delete joint;
+        clean = drop(later, deferred) && clean;
+        if (next == nullptr) clean = drop(earlier, deferred) && clean;
+        joint = next != nullptr && next->give_up_reference() ? next : nullptr;
+    }
+    return clean;
 }
 
 }  // namespace hurray::abi

@@ -142,7 +142,8 @@ private:
 /// Keeps two owners: that of the context that a buffer came with, and that of the one it came with later.
 class JointOwner final : public Storage {
 public:
-    JointOwner(Ref<Storage> first, Ref<Storage> second) noexcept : kept_{std::move(first), std::move(second)} {}
+    JointOwner(Ref<Storage> earlier, Ref<Storage> later) noexcept
+        : earlier_(std::move(earlier)), later_(std::move(later)), next_(dynamic_cast<JointOwner*>(earlier_.get())) {}
 
 private:
     ~JointOwner() override = default;
@@ -150,7 +151,10 @@ private:
     bool dispose_deferred() noexcept override { return end(true); }
     bool end(bool deferred) noexcept;
 
-    Ref<Storage> kept_[2];
+    Ref<Storage> earlier_;
+    Ref<Storage> later_;
+    /// `earlier_`, when that is of this class, too.
+    JointOwner* next_;
 };
 
 }  // namespace hurray::abi

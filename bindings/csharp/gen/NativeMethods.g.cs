@@ -749,7 +749,8 @@ internal static unsafe partial class NativeMethods
     internal static partial HurrayStatus DescriptorBuilderSetShard(DescriptorBuilderHandle builder, ReadOnlySpan<ulong> parentShape, ReadOnlySpan<ulong> shardOffset, uint rank, NativeError* error);
 
     /// <summary>Appends an entry to the buffer table.</summary>
-    /// <remarks><para>Errors: INVALID_LAYOUT: byte 15 is not 0, or the table is full (255 entries)</para>
+    /// <remarks><para>Errors: INVALID_LAYOUT: byte 15 is not 0, or the table is full (255 entries);
+    /// INVALID_TYPE, INVALID_SYNC_MODE: what the other bytes say</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: buffer table</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -957,8 +958,10 @@ internal static unsafe partial class NativeMethods
     /// export_tensor and checks what comes: the version of the context before anything else, and that every
     /// CONSUMER_STREAM buffer is ordered on exactly this stream. Buffers may also be PRODUCER_SYNCED, or
     /// carry an event (see hurray_buffer_event).</summary>
-    /// <remarks><para>Owner: the tensor belongs to the caller; the producer stays with whoever holds it. On
-    /// failure everything that the producer exported has been ended</para>
+    /// <remarks><para>Owner: the tensor belongs to the caller; the producer stays with whoever holds it. When
+    /// export_tensor succeeded and this call fails all the same, what was exported has been ended; an
+    /// export_tensor that fails has made nothing, and what it may have left in its outputs is not
+    /// touched</para>
     /// <para>Errors: NULL_POINTER: the producer is released, or exported nothing; INVALID_ARGUMENT:
     /// struct_size, or a code that this library does not know; VERSION_MISMATCH; SYNC_MODE_MISMATCH: another
     /// stream; INVALID_HANDLE; INTERNAL_PANIC: export_tensor threw an exception; whatever export_tensor
@@ -978,7 +981,8 @@ internal static unsafe partial class NativeMethods
     internal static partial HurrayStatus ProducerRequest(in NativeProducer producer, void* consumerStream, byte consumerStreamDeviceTag, out TensorHandle outTensor, NativeError* error);
 
     /// <summary>Ends a producer: runs its release exactly once and nulls both of its functions, so that a
-    /// repeated call is a no-op.</summary>
+    /// repeated call is a no-op. The struct is the program's: in the child of a fork, too, it is for the
+    /// program to know whether it may be released.</summary>
     /// <remarks><para>Owner: ends the caller's ownership of what the producer keeps; the struct itself stays
     /// the caller's</para>
     /// <para>Errors: INVALID_ARGUMENT: struct_size; INTERNAL_PANIC: the release threw an exception, and

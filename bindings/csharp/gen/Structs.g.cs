@@ -82,7 +82,9 @@ internal unsafe struct NativeBufferInfo
     /// <summary>How many bytes at `data` belong to somebody else and are never read; 0 to 63.</summary>
     public uint Prefix;
 
-    /// <summary>How many handles share the memory; 0 for an empty buffer that has none.</summary>
+    /// <summary>How many handles of this copy of the library share the memory; 0 for an empty buffer that has
+    /// none. Handles of other copies, and what else its owner does with the memory, are not
+    /// counted.</summary>
     public ulong ShareCount;
 
     /// <summary>An empty struct that says its size.</summary>

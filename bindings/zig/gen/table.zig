@@ -5,9 +5,10 @@ const c = @import("abi.zig").c;
 
 /// Types of the callbacks.
 pub const callbacks = struct {
-    /// Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of the library, on the
-    /// thread on which it arose, one call at a time. It may use the library, but not replace itself; what
-    /// arises within it is not logged. It must not throw. `message` lives during the call.
+    /// Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of this copy of the
+    /// library, on the thread on which it arose, one call at a time for the copy. It may use the library, but
+    /// not replace itself; what arises within it is not logged. It must not throw. `message` lives during the
+    /// call.
     pub const LogFn = *const fn (context: ?*anyopaque, code: i32, message: ?[*:0]const u8) callconv(.c) void;
     /// Frees memory that the library was lent: runs exactly once, when the last handle that shares the memory
     /// goes, with the pointer exactly as it was given and the release context. It must not throw. It runs on
@@ -200,7 +201,8 @@ pub const Table = struct {
     /// hurray_buffer_event).
     producer_request: *const fn (producer: *const c.HurrayProducer, consumer_stream: ?*anyopaque, consumer_stream_device_tag: u8, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Ends a producer: runs its release exactly once and nulls both of its functions, so that a repeated
-    /// call is a no-op.
+    /// call is a no-op. The struct is the program's: in the child of a fork, too, it is for the program to
+    /// know whether it may be released.
     producer_release: *const fn (producer: *c.HurrayProducer, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Opens a model file and maps it read-only; no tensor data is read. Every name, type, shape and range is
     /// checked before the call returns. The file must not change while it, or a tensor of it, is in use: a

@@ -3,6 +3,9 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
+
+#include "core/hurray/base/utf8.hpp"
 
 namespace hurray {
 namespace {
@@ -18,11 +21,25 @@ void trim_to_utf8_boundary(char* text, std::size_t length) {
     if (have < need) text[start - 1] = '\0';
 }
 
+// Text of other people's stands in messages: what is no UTF-8 becomes a question mark.
+void replace_invalid_utf8(char* text) {
+    for (std::string_view rest(text); !rest.empty();) {
+        std::size_t length = utf8_character_length(rest);
+        if (length == 0) {
+            text[0] = '?';
+            length = 1;
+        }
+        text += length;
+        rest.remove_prefix(length);
+    }
+}
+
 void format_message(Error& error, const char* format, std::va_list arguments) {
     const int written = std::vsnprintf(error.message, sizeof error.message, format, arguments);
     if (written >= static_cast<int>(sizeof error.message)) {
         trim_to_utf8_boundary(error.message, sizeof error.message - 1);
     }
+    replace_invalid_utf8(error.message);
 }
 
 }  // namespace

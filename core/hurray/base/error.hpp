@@ -21,7 +21,8 @@ struct Error {
 template <typename T>
 using Result = std::expected<T, Error>;
 
-/// Formats an error as printf does; a message that is too long is cut at a UTF-8 character boundary.
+/// Formats an error as printf does; a message that is too long is cut at a UTF-8 character boundary, and bytes that are
+/// no UTF-8 become question marks.
 #if defined(__GNUC__)
 __attribute__((cold, noinline, format(printf, 3, 4)))
 #endif

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/hurray/io/utf8.hpp"
+#include "core/hurray/base/utf8.hpp"
 
 namespace hurray {
 

@@ -17,7 +17,7 @@
 
 #include "core/hurray/base/checked.hpp"
 #include "core/hurray/io/quoted.hpp"
-#include "core/hurray/io/utf8.hpp"
+#include "core/hurray/base/utf8.hpp"
 
 namespace hurray {
 namespace {

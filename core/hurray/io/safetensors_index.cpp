@@ -8,7 +8,7 @@
 
 #include "core/hurray/io/quoted.hpp"
 #include "core/hurray/io/safetensors_header_handler.hpp"
-#include "core/hurray/io/utf8.hpp"
+#include "core/hurray/base/utf8.hpp"
 
 static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian and is used in place");
 

@@ -16,7 +16,7 @@
 #include "core/hurray/layout/row_major_gather.hpp"
 #include "core/hurray/io/safetensors.hpp"
 #include "core/hurray/io/safetensors_dtype.hpp"
-#include "core/hurray/io/utf8.hpp"
+#include "core/hurray/base/utf8.hpp"
 #include "core/hurray/layout/dense_view.hpp"
 #include "core/hurray/types/element_type.hpp"
 

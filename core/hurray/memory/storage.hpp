@@ -34,6 +34,8 @@ public:
 
 protected:
     virtual ~Storage() = default;
+    /// As drop_reference, but whoever learns that it was the last one disposes of the object.
+    bool give_up_reference() noexcept { return references_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
     /// Gives the memory back and deletes the object. Returns false when foreign code that it ran failed.
     virtual bool dispose() noexcept = 0;
     /// Arranges for dispose to run on a thread that consents to it. Memory whose release runs no foreign code is given

@@ -400,7 +400,8 @@ func CallProducerRequest(producer *Producer, consumerStream uintptr, consumerStr
 }
 
 // CallProducerRelease: Ends a producer: runs its release exactly once and nulls both of its functions, so
-// that a repeated call is a no-op.
+// that a repeated call is a no-op. The struct is the program's: in the child of a fork, too, it is for the
+// program to know whether it may be released.
 func CallProducerRelease(producer *Producer, error *Error) int32 {
 	return int32(C.go_hurray_producer_release((*C.HurrayProducer)(unsafe.Pointer(producer)), (*C.HurrayError)(unsafe.Pointer(error))))
 }

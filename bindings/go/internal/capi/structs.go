@@ -41,9 +41,9 @@ type File = C.HurrayFile
 // FileWriter: A model file that is being written.
 type FileWriter = C.HurrayFileWriter
 
-// LogFn: Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of the library, on the
-// thread on which it arose, one call at a time. It may use the library, but not replace itself; what arises
-// within it is not logged. It must not throw. `message` lives during the call.
+// LogFn: Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of this copy of the
+// library, on the thread on which it arose, one call at a time for the copy. It may use the library, but not
+// replace itself; what arises within it is not logged. It must not throw. `message` lives during the call.
 type LogFn = C.HurrayLogFn
 
 // ReleaseCallback: Frees memory that the library was lent: runs exactly once, when the last handle that
@@ -151,7 +151,8 @@ type BufferInfo struct {
 	// How many bytes at `data` belong to somebody else and are never read; 0 to 63.
 	Prefix uint32
 
-	// How many handles share the memory; 0 for an empty buffer that has none.
+	// How many handles of this copy of the library share the memory; 0 for an empty buffer that has none.
+	// Handles of other copies, and what else its owner does with the memory, are not counted.
 	ShareCount uint64
 }
 

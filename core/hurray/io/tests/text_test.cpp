@@ -6,7 +6,7 @@
 
 #include "core/hurray/io/bool_bytes.hpp"
 #include "core/hurray/io/quoted.hpp"
-#include "core/hurray/io/utf8.hpp"
+#include "core/hurray/base/utf8.hpp"
 
 namespace hurray {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/hurray/io/utf8.hpp"
+#include "core/hurray/base/utf8.hpp"
 
 #include <cstdint>
 #include <cstring>
