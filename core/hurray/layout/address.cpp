@@ -115,9 +115,11 @@ class AddressMapMaker {
         const std::uint64_t size = descriptor_.buffers().empty() ? 0 : descriptor_.buffers()[0].byte_size;
         const auto below = packed_size(type_, reach_.below);
         const auto count = checked_add(reach_.above, 1);
-        const auto above = count ? packed_size(type_, *count) : std::nullopt;
-        if (!reach_.below_fits || !reach_.above_fits || !below || !above || *below > byte_offset ||
-            byte_offset > size || *above > size - byte_offset) {
+        const auto room = count ? packed_size(type_, *count) : std::nullopt;
+        // A number of its own: GCC 12 loses sight of what the check above it shows about the optional.
+        const std::uint64_t above = room.value_or(0);
+        if (!reach_.below_fits || !reach_.above_fits || !below || !room || *below > byte_offset ||
+            byte_offset > size || above > size - byte_offset) {
             return fail(Status::invalid_layout, Error::no_offset,
                         "byte_size: expected room for elements -%llu to %llu of %s from byte_offset %llu, got %llu",
                         static_cast<ull>(reach_.below), static_cast<ull>(reach_.above), type_.name,
@@ -125,10 +127,10 @@ class AddressMapMaker {
         }
         // The end of the elements in bits, and each distance in elements.
         const std::uint64_t most_bytes = largest_signed / 8;
-        if (byte_offset + *above > most_bytes || reach_.above > largest_signed || reach_.below > largest_signed) {
+        if (byte_offset + above > most_bytes || reach_.above > largest_signed || reach_.below > largest_signed) {
             return fail(Status::limit_exceeded, Error::no_offset,
                         "byte_size: expected elements within 2^60 bytes, got the end of the last one at %llu",
-                        static_cast<ull>(byte_offset + *above));
+                        static_cast<ull>(byte_offset + above));
         }
         return {};
     }
