@@ -30,56 +30,35 @@ Result<void> call(const ExchangeTable& table, const char* name, Entry ExchangeTa
 }
 #define HURRAY_FOREIGN(table, function, ...) call(table, #function, &ExchangeTable::function, __VA_ARGS__)
 
-// Ends a list of another copy, once it was taken over, through the table of that copy.
-class ForeignList final : public Storage {
+// Ends a list or context of another copy, once it was taken over, through the table of that copy.
+template <typename Handle, auto Destroy, auto DestroyDeferred>
+class ForeignHandle final : public Storage {
 public:
-    explicit ForeignList(const ExchangeTable& table) noexcept : table_(&table) {}
-    /// From now on the list is ended with this object; before that, nothing is.
-    void own(HurrayBufferList* list) noexcept { list_ = list; }
+    explicit ForeignHandle(const ExchangeTable& table) noexcept : table_(&table) {}
+    /// From now on the handle is ended with this object; before that, nothing is.
+    void own(Handle* handle) noexcept { handle_ = handle; }
 
 private:
-    ~ForeignList() override = default;
-    bool dispose() noexcept override {
-        HurrayBufferList* list = list_;
+    ~ForeignHandle() override = default;
+    bool dispose() noexcept override { return end(Destroy); }
+    bool dispose_deferred() noexcept override { return end(DestroyDeferred, static_cast<HurrayError*>(nullptr)); }
+
+    template <typename Entry, typename... Report>
+    bool end(Entry ExchangeTable::* entry, Report... report) noexcept {
+        Handle* handle = handle_;
         const ExchangeTable& table = *table_;
         delete this;
-        return list == nullptr || HURRAY_FOREIGN(table, buffer_list_destroy, &list);
-    }
-    bool dispose_deferred() noexcept override {
-        HurrayBufferList* list = list_;
-        const ExchangeTable& table = *table_;
-        delete this;
-        return list == nullptr || HURRAY_FOREIGN(table, buffer_list_destroy_deferred, &list, nullptr);
+        return handle == nullptr || call(table, "destroy", entry, &handle, report...);
     }
 
     const ExchangeTable* table_;
-    HurrayBufferList* list_ = nullptr;
+    Handle* handle_ = nullptr;
 };
 
-// Likewise for a context.
-class ForeignContext final : public Storage {
-public:
-    explicit ForeignContext(const ExchangeTable& table) noexcept : table_(&table) {}
-    void own(HurrayTensorContext* context) noexcept { context_ = context; }
-
-private:
-    ~ForeignContext() override = default;
-    bool dispose() noexcept override {
-        HurrayTensorContext* context = context_;
-        const ExchangeTable& table = *table_;
-        delete this;
-        return context == nullptr || HURRAY_FOREIGN(table, tensor_context_destroy, &context);
-    }
-    bool dispose_deferred() noexcept override {
-        HurrayTensorContext* context = context_;
-        const ExchangeTable& table = *table_;
-        delete this;
-        return context == nullptr || HURRAY_FOREIGN(table, tensor_context_destroy_deferred, &context, nullptr);
-    }
-
-    const ExchangeTable* table_;
-    HurrayTensorContext* context_ = nullptr;
-};
+using ForeignList =
+    ForeignHandle<HurrayBufferList, &ExchangeTable::buffer_list_destroy, &ExchangeTable::buffer_list_destroy_deferred>;
+using ForeignContext =
+    ForeignHandle<HurrayTensorContext, &ExchangeTable::tensor_context_destroy, &ExchangeTable::tensor_context_destroy_deferred>;
 
 void release_foreign_event(void*, void* context) {
     auto* buffer = static_cast<HurrayBuffer*>(context);
