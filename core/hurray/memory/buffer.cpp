@@ -23,7 +23,7 @@ private:
 
 }  // namespace
 
-Result<Buffer> allocate_buffer(std::uint64_t byte_size, std::uint32_t alignment) {
+Result<Buffer> allocate_buffer(std::uint64_t byte_size, std::uint32_t alignment, Contents contents) {
     if (alignment == 0) alignment = minimum_alignment;
     if (!std::has_single_bit(alignment)) {
         return fail(Status::invalid_layout, Error::no_offset, "alignment: expected a power of two, got %u", alignment);
@@ -49,7 +49,8 @@ Result<Buffer> allocate_buffer(std::uint64_t byte_size, std::uint32_t alignment)
         std::free(memory);
         return fail(Status::out_of_memory, Error::no_offset, "cannot allocate the record of a buffer");
     }
-    std::memset(memory, 0, static_cast<std::size_t>(rounded));
+    const auto written = static_cast<std::size_t>(contents == Contents::zeroed ? 0 : byte_size);
+    std::memset(static_cast<std::byte*>(memory) + written, 0, static_cast<std::size_t>(rounded) - written);
     buffer.data = static_cast<std::byte*>(memory);
     buffer.storage = Ref<Storage>::adopt(storage);
     return buffer;

@@ -31,8 +31,17 @@ struct Buffer {
     }
 };
 
-/// Allocates zeroed host memory; `alignment` a power of two (64 when 0 is given). Released on any thread.
-Result<Buffer> allocate_buffer(std::uint64_t byte_size, std::uint32_t alignment = minimum_alignment);
+/// What is in new memory.
+enum class Contents : std::uint8_t {
+    zeroed,
+    /// Anything: the caller writes every byte. What rounds the size up to the alignment is zeroed all the same.
+    undefined,
+};
+
+/// Allocates host memory; `alignment` a power of two (64 when 0 is given). Released on any thread.
+/// @errors invalid_layout: alignment; out_of_memory
+Result<Buffer> allocate_buffer(std::uint64_t byte_size, std::uint32_t alignment = minimum_alignment,
+                               Contents contents = Contents::zeroed);
 
 /// Wraps host memory of which `byte_size` bytes at `data` belong to `storage`, at any alignment: the base is rounded
 /// down to 64 bytes and the difference is the buffer's prefix, which the caller puts into byte_offset.
