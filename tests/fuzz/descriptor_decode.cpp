@@ -13,6 +13,7 @@
 #include "core/hurray/descriptor/extension_type_section.hpp"
 #include "core/hurray/descriptor/statistics_section.hpp"
 #include "core/hurray/layout/address.hpp"
+#include "core/hurray/layout/composite.hpp"
 #include "core/hurray/layout/dense_view.hpp"
 #include "core/hurray/layout/gather.hpp"
 #include "core/hurray/layout/hilbert.hpp"
@@ -69,6 +70,9 @@ bool set_layout_fields(DescriptorBuilder& builder, const Descriptor& descriptor)
             builder.set_morton_bits(std::vector<std::uint32_t>(bits.begin(), bits.end()));
             return true;
         }
+        case layout_tag::composite:
+            builder.set_composite(composite_fields(descriptor));
+            return true;
         case layout_tag::hilbert:
             builder.set_hilbert(hilbert_fields(descriptor).order);
             return true;

@@ -12,6 +12,7 @@
 #include "core/hurray/descriptor/section.hpp"
 #include "core/hurray/descriptor/statistics_section.hpp"
 #include "core/hurray/descriptor/wire_parts.hpp"
+#include "core/hurray/layout/composite.hpp"
 #include "core/hurray/layout/tiled.hpp"
 
 namespace hurray {
@@ -135,6 +136,12 @@ DescriptorBuilder& DescriptorBuilder::set_hilbert(std::uint32_t order) {
     const std::uint64_t rank = shape_.size() / word_size;
     const std::uint64_t word = order | rank << 32;
     set_layout_words(layout_tag::hilbert, {&word, 1});
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_composite(const CompositeFields& fields) {
+    const std::uint64_t word = composite_word(fields);
+    set_layout_words(layout_tag::composite, {&word, 1});
     return *this;
 }
 

@@ -13,6 +13,7 @@
 namespace hurray {
 
 enum class MemberRole : std::uint8_t;
+struct CompositeFields;
 struct ExtensionTypeFields;
 struct Layout;
 struct QuantizationFields;
@@ -41,6 +42,8 @@ class DescriptorBuilder {
     DescriptorBuilder& set_morton_bits(std::span<const std::uint32_t> bits);
     /// The order of the Hilbert layout: every dimension's size is 2^order.
     DescriptorBuilder& set_hilbert(std::uint32_t order);
+    /// Makes the tensor the head of a composite. The members are tensors of their own (see Composite).
+    DescriptorBuilder& set_composite(const CompositeFields& fields);
     /// Makes the tensor a part of a larger one: its shape, and where the part starts, one value a dimension each.
     DescriptorBuilder& set_shard(std::span<const std::uint64_t> parent_shape,
                                  std::span<const std::uint64_t> shard_offset);

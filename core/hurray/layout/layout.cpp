@@ -1,5 +1,6 @@
 #include "core/hurray/layout/layout.hpp"
 
+#include "core/hurray/layout/composite.hpp"
 #include "core/hurray/layout/contiguous.hpp"
 #include "core/hurray/layout/hilbert.hpp"
 #include "core/hurray/layout/morton.hpp"
@@ -23,7 +24,7 @@ constexpr Layout layouts[] = {
     {layout_tag::csc, "csc", 2, 2, nullptr},
     {layout_tag::csf, "csf", 3, any, nullptr},
     {layout_tag::block_paged, "block_paged", 3, 3, nullptr},
-    {layout_tag::composite, "composite", 1, any, nullptr},
+    {layout_tag::composite, "composite", 1, any, &composite_codec},
     {layout_tag::hilbert, "hilbert", 2, any, &hilbert_codec},
     {layout_tag::private_first, "private_extension", 1, any, nullptr},
 };

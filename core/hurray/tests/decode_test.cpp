@@ -243,7 +243,6 @@ TEST(Decode, UnsupportedLayoutsAreNamed) {
         bytes[at] = static_cast<std::byte>(value);
         return std::string(decode(bytes).error().message);
     };
-    EXPECT_EQ(message(15, 0x0B), "layout_tag: layout composite (0B) is not supported by this version");
     EXPECT_EQ(message(15, 0xF7), "layout_tag: layout private_extension (F7) is not supported by this version");
 }
 
