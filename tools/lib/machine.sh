@@ -122,6 +122,8 @@ googletest|/usr/src/googletest/googletest|cpp|tests in C++
 libhwy-dev|/usr/include/hwy/highway.h|all|vector instructions in the core
 rapidjson-dev|/usr/include/rapidjson/reader.h|all|reads the headers of safetensors files
 nlohmann-json3-dev|/usr/include/nlohmann/json.hpp|cpp|reads JSON in tests
+libbenchmark-dev|/usr/include/benchmark/benchmark.h|cpp|measures in tools/bench
+valgrind|cmd:valgrind|cpp|counts instructions in tools/bench
 shellcheck|cmd:shellcheck|cpp|checks the shell scripts
 python3-dev|glob:/usr/include/python3.*/Python.h|python|C headers for the Python extension
 python3-numpy|/usr/lib/python3/dist-packages/numpy/__init__.py|python|peer of the Python binding in tests

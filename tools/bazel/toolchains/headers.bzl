@@ -1,4 +1,4 @@
-"""Libraries that Debian installs as sources or headers: GoogleTest, Highway, RapidJSON."""
+"""Libraries that Debian installs as sources or headers: GoogleTest, Highway, RapidJSON and others."""
 
 load(":find.bzl", "INCOMPATIBLE")
 
@@ -52,17 +52,25 @@ local_googletest = repository_rule(
 # The compiler finds /usr/include by itself: what a target depends on here says that it needs the package, and is
 # incompatible without it.
 _LIBRARIES = {
+    "benchmark": ("/usr/include/benchmark/benchmark.h", "libbenchmark-dev"),
     "highway": ("/usr/include/hwy/highway.h", "libhwy-dev"),
     "nlohmann_json": ("/usr/include/nlohmann/json.hpp", "nlohmann-json3-dev"),
     "rapidjson": ("/usr/include/rapidjson/reader.h", "rapidjson-dev"),
+}
+
+# Debian has Google Benchmark as a shared library only. A program of it takes the shared C++ runtime, too: two runtimes in
+# one program would each have their own streams and locales.
+_LINK = {
+    "benchmark": ["-lbenchmark", "-lstdc++", "-lpthread"],
 }
 
 def _headers_impl(ctx):
     lines = ['package(default_visibility = ["//visibility:public"])', ""]
     for name, (header, package) in _LIBRARIES.items():
         found = ctx.path(header).exists
-        lines.append("cc_library(name = {}, target_compatible_with = {})".format(
+        lines.append("cc_library(name = {}, linkopts = {}, target_compatible_with = {})".format(
             repr(name),
+            repr(_LINK.get(name, [])),
             repr([] if found else INCOMPATIBLE),
         ))
         if not found:
