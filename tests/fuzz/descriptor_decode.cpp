@@ -13,6 +13,9 @@
 #include "core/hurray/descriptor/extension_type_section.hpp"
 #include "core/hurray/descriptor/statistics_section.hpp"
 #include "core/hurray/layout/address.hpp"
+#include "core/hurray/layout/compressed.hpp"
+#include "core/hurray/layout/coo.hpp"
+#include "core/hurray/layout/csf.hpp"
 #include "core/hurray/layout/composite.hpp"
 #include "core/hurray/layout/dense_view.hpp"
 #include "core/hurray/layout/gather.hpp"
@@ -76,6 +79,18 @@ bool set_layout_fields(DescriptorBuilder& builder, const Descriptor& descriptor)
         case layout_tag::hilbert:
             builder.set_hilbert(hilbert_fields(descriptor).order);
             return true;
+        case layout_tag::coo:
+            builder.set_coo(coo_fields(descriptor));
+            return true;
+        case layout_tag::csr:
+        case layout_tag::csc:
+            builder.set_compressed(compressed_fields(descriptor).nnz);
+            return true;
+        case layout_tag::csf: {
+            const CsfFields fields = csf_fields(descriptor);
+            builder.set_csf(fields.nnz, std::vector<std::uint32_t>(fields.mode_order.begin(), fields.mode_order.end()));
+            return true;
+        }
         default:
             return false;
     }

@@ -13,6 +13,7 @@
 #include "core/hurray/descriptor/statistics_section.hpp"
 #include "core/hurray/descriptor/wire_parts.hpp"
 #include "core/hurray/layout/composite.hpp"
+#include "core/hurray/layout/coo.hpp"
 #include "core/hurray/layout/tiled.hpp"
 
 namespace hurray {
@@ -142,6 +143,31 @@ DescriptorBuilder& DescriptorBuilder::set_hilbert(std::uint32_t order) {
 DescriptorBuilder& DescriptorBuilder::set_composite(const CompositeFields& fields) {
     const std::uint64_t word = composite_word(fields);
     set_layout_words(layout_tag::composite, {&word, 1});
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_coo(const CooFields& fields) {
+    const std::array<std::uint64_t, 2> words = {fields.nnz, fields.is_sorted ? std::uint64_t{1} : 0};
+    set_layout_words(layout_tag::coo, words);
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_compressed(std::uint64_t nnz) {
+    set_layout_words(layout_ == layout_tag::csc ? layout_tag::csc : layout_tag::csr, {&nnz, 1});
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_csf(std::uint64_t nnz, std::span<const std::uint32_t> mode_order) {
+    const std::size_t rank = shape_.size() / word_size;
+    if (mode_order.size() != rank) {
+        set_layout_fault(layout_tag::csf, make_error(Status::invalid_layout, layout_fields_at() + word_size,
+                                                     "mode_order: expected %zu values as the rank has, got %zu", rank,
+                                                     mode_order.size()));
+        return *this;
+    }
+    std::vector<std::uint64_t> words = {nnz};
+    words.insert(words.end(), mode_order.begin(), mode_order.end());
+    set_layout_words(layout_tag::csf, words);
     return *this;
 }
 

@@ -14,6 +14,7 @@ namespace hurray {
 
 enum class MemberRole : std::uint8_t;
 struct CompositeFields;
+struct CooFields;
 struct ExtensionTypeFields;
 struct Layout;
 struct QuantizationFields;
@@ -42,6 +43,14 @@ class DescriptorBuilder {
     DescriptorBuilder& set_morton_bits(std::span<const std::uint32_t> bits);
     /// The order of the Hilbert layout: every dimension's size is 2^order.
     DescriptorBuilder& set_hilbert(std::uint32_t order);
+    /// The fields of the COO layout.
+    DescriptorBuilder& set_coo(const CooFields& fields);
+    /// The entries that are stored, of the CSR and the CSC layout.
+    DescriptorBuilder& set_compressed(std::uint64_t nnz);
+    /// The fields of the CSF layout.
+    /// @param nnz entries that are stored
+    /// @param mode_order the dimension of each level, the outermost first: each dimension once
+    DescriptorBuilder& set_csf(std::uint64_t nnz, std::span<const std::uint32_t> mode_order);
     /// Makes the tensor the head of a composite. The members are tensors of their own (see Composite).
     DescriptorBuilder& set_composite(const CompositeFields& fields);
     /// Makes the tensor a part of a larger one: its shape, and where the part starts, one value a dimension each.

@@ -40,6 +40,16 @@ Result<void> check_offset(std::span<const std::uint64_t> shape, const std::byte*
     return {};
 }
 
+// Their storage cannot be a part of that of a larger tensor.
+bool cannot_be_shard(std::uint8_t layout) noexcept {
+    return layout == layout_tag::csf || layout == layout_tag::block_paged;
+}
+
+[[gnu::cold, gnu::noinline]] std::unexpected<Error> layout_fault(std::uint8_t layout, const WireReader& in) {
+    return fail(Status::invalid_layout, in.offset(), "shard: expected no such section for layout %s",
+                layout == layout_tag::csf ? "csf" : "block_paged");
+}
+
 // Finds the first fault, in wire order, of a section that has one.
 [[gnu::cold, gnu::noinline]] Result<void> section_fault(std::span<const std::uint64_t> shape, WireReader in) {
     const auto rank = static_cast<std::uint32_t>(shape.size());
@@ -57,6 +67,8 @@ Result<void> check_offset(std::span<const std::uint64_t> shape, const std::byte*
 Result<void> decode_section(WireReader& in, DescriptorAssembler& out) {
     const auto shape = out.descriptor().shape();
     const auto rank = static_cast<std::uint32_t>(shape.size());
+    if (cannot_be_shard(out.descriptor().layout())) [[unlikely]]
+        return layout_fault(out.descriptor().layout(), in);
     if (!in.has(16 * rank)) [[unlikely]]
         return section_fault(shape, in);
     std::uint64_t* words = out.claim_words(2 * std::size_t{rank});

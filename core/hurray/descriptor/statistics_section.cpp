@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/hurray/layout/sparse_fields.hpp"
+
 namespace hurray {
 namespace {
 
@@ -41,7 +43,13 @@ class Fields {
     const WireReader& in_;
 };
 
-Result<void> check_number(const Fields& fields, std::uint32_t mask, std::uint32_t at) {
+// @param stored elements that a sparse layout says are stored; nothing for other layouts
+Result<void> check_number(const Fields& fields, std::uint32_t mask, std::uint32_t at,
+                          std::optional<std::uint64_t> stored) {
+    if (at == nnz_at && (mask & statistics_bit::nnz) != 0 && stored && fields.u64(at) != *stored) {
+        return fail(Status::invalid_layout, fields.offset(at), "nnz: expected the layout's nnz = %llu, got %llu",
+                    static_cast<ull>(*stored), static_cast<ull>(fields.u64(at)));
+    }
     if (at == sparsity_ratio_at && (mask & statistics_bit::sparsity) != 0) {
         const double ratio = fields.f64(at);
         if (ratio >= 0 && ratio <= 1) return {};
@@ -72,7 +80,7 @@ Result<void> check_byte(const Fields& fields, std::uint32_t mask, std::uint32_t 
 }
 
 // Walks the fields as far as they are there; that the section ends early is the last fault.
-Result<void> check_section(const WireReader& in) {
+Result<void> check_section(const WireReader& in, std::optional<std::uint64_t> stored) {
     constexpr const char* numbers[] = {"nnz",           "sparsity_ratio", "value_min",   "value_max",
                                        "value_abs_max", "value_mean",     "value_stddev"};
     constexpr const char* bytes[] = {"nm_n", "nm_m", "has_nan", "has_inf"};
@@ -93,7 +101,7 @@ Result<void> check_section(const WireReader& in) {
     }
     for (std::uint32_t at = nnz_at; at < nm_n_at; at += 8) {
         if (!fields.has(at, 8)) return truncated(numbers[at / 8 - 1], at, 8);
-        if (auto checked = check_number(fields, mask, at); !checked) return checked;
+        if (auto checked = check_number(fields, mask, at, stored); !checked) return checked;
     }
     for (std::uint32_t at = nm_n_at; at < statistics_size; ++at) {
         if (!fields.has(at, 1))
@@ -104,7 +112,7 @@ Result<void> check_section(const WireReader& in) {
 }
 
 Result<void> decode_section(WireReader& in, DescriptorAssembler& out) {
-    if (auto checked = check_section(in); !checked) [[unlikely]]
+    if (auto checked = check_section(in, stored_element_count(out.descriptor())); !checked) [[unlikely]]
         return checked;
     out.add_wire_words(in.here(), section_words);
     in.skip(statistics_size);

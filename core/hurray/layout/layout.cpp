@@ -1,7 +1,10 @@
 #include "core/hurray/layout/layout.hpp"
 
 #include "core/hurray/layout/composite.hpp"
+#include "core/hurray/layout/compressed.hpp"
 #include "core/hurray/layout/contiguous.hpp"
+#include "core/hurray/layout/coo.hpp"
+#include "core/hurray/layout/csf.hpp"
 #include "core/hurray/layout/hilbert.hpp"
 #include "core/hurray/layout/morton.hpp"
 #include "core/hurray/layout/strided.hpp"
@@ -19,10 +22,10 @@ constexpr Layout layouts[] = {
     {layout_tag::strided, "strided", 1, any, &strided_codec},
     {layout_tag::tiled, "tiled", 1, any, &tiled_codec},
     {layout_tag::morton, "morton", 1, any, &morton_codec},
-    {layout_tag::coo, "coo", 1, any, nullptr},
-    {layout_tag::csr, "csr", 2, 2, nullptr},
-    {layout_tag::csc, "csc", 2, 2, nullptr},
-    {layout_tag::csf, "csf", 3, any, nullptr},
+    {layout_tag::coo, "coo", 1, any, &coo_codec},
+    {layout_tag::csr, "csr", 2, 2, &csr_codec},
+    {layout_tag::csc, "csc", 2, 2, &csc_codec},
+    {layout_tag::csf, "csf", 3, any, &csf_codec},
     {layout_tag::block_paged, "block_paged", 3, 3, nullptr},
     {layout_tag::composite, "composite", 1, any, &composite_codec},
     {layout_tag::hilbert, "hilbert", 2, any, &hilbert_codec},

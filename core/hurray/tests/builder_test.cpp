@@ -38,8 +38,8 @@ TEST(Builder, MakesTheChecksOfDecode) {
               fault_of(Status::invalid_type, 14));
     EXPECT_EQ(fault(test::build({.layout = 0x0C, .shape = {3}, .buffers = {bytes_64}})),
               fault_of(Status::invalid_layout, 15));
-    EXPECT_EQ(fault(test::build({.layout = 0x07, .shape = {3, 3}, .buffers = {bytes_64}})),
-              fault_of(Status::unsupported, 15));
+    EXPECT_EQ(fault(test::build({.layout = layout_tag::csf, .shape = {3, 3}, .buffers = {bytes_64}})),
+              fault_of(Status::invalid_layout, 16));
     EXPECT_EQ(fault(test::build({.shape = {17}, .buffers = {bytes_64}})), fault_of(Status::invalid_layout, 37));
     EXPECT_EQ(fault(test::build({.shape = {1}, .byte_offset = 65, .buffers = {bytes_64}})),
               fault_of(Status::invalid_layout, 28));
@@ -77,7 +77,7 @@ TEST(Builder, StridesAreOneADimensionAndOfTheStridedLayoutOnly) {
     EXPECT_EQ(fault(with(layout_tag::row_major, {2, 1})), fault_of(Status::invalid_layout, 44));
     EXPECT_EQ(fault(with(layout_tag::col_major, {1})), fault_of(Status::invalid_layout, 44));
     // Another field's fault before the strides comes first.
-    EXPECT_EQ(fault(with(layout_tag::csr, {2, 1})), fault_of(Status::unsupported, 15));
+    EXPECT_EQ(fault(with(layout_tag::csf, {2, 1})), fault_of(Status::invalid_layout, 16));
     EXPECT_EQ(fault(with(0xFF, {2, 1})), fault_of(Status::invalid_layout, 15));
 }
 
