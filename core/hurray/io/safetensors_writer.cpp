@@ -11,7 +11,7 @@
 #include "core/hurray/base/checked.hpp"
 #include "core/hurray/io/atomic_file.hpp"
 #include "core/hurray/io/bool_bytes.hpp"
-#include "core/hurray/io/host_memory.hpp"
+#include "core/hurray/host_memory.hpp"
 #include "core/hurray/io/quoted.hpp"
 #include "core/hurray/layout/row_major_gather.hpp"
 #include "core/hurray/io/safetensors.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/hurray/io/host_memory.hpp"
+#include "core/hurray/host_memory.hpp"
 #include "core/hurray/io/stream_descriptor.hpp"
 
 namespace hurray {

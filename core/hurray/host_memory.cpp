@@ -1,4 +1,4 @@
-#include "core/hurray/io/host_memory.hpp"
+#include "core/hurray/host_memory.hpp"
 
 namespace hurray {
 

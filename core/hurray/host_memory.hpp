@@ -1,4 +1,4 @@
-// What a writer may read: buffers in memory that the CPU can reach and that nobody still writes.
+// What may be read: buffers in memory that the CPU can reach and that nobody still writes.
 #pragma once
 
 #include "core/hurray/base/error.hpp"
