@@ -118,9 +118,9 @@ Result<void> check_coordinates_size(const LayoutContext& context, std::uint32_t 
     const std::uint64_t nnz = context.descriptor.layout_words()[0];
     const bool leaves = level + 1 == context.descriptor.rank();
     const std::uint64_t nodes = byte_size / index_width;
-    // A node may have no child, so that a level may have more nodes than there are leaves.
-    if (byte_size % index_width == 0 && (leaves || nnz == 0 ? nodes == nnz : nodes < ~std::uint64_t{0} / index_width))
-        [[likely]]
+    // A node may have no child, so that a level may have more nodes than there are leaves; but each leaf has one above it.
+    const bool right = leaves || nnz == 0 ? nodes == nnz : nodes != 0 && nodes < ~std::uint64_t{0} / index_width;
+    if (right && byte_size % index_width == 0) [[likely]]
         return {};
     if (leaves || nnz == 0) {
         return fail(Status::invalid_layout, context.handle_at(index),
@@ -128,7 +128,7 @@ Result<void> check_coordinates_size(const LayoutContext& context, std::uint32_t 
                     static_cast<ull>(nnz), static_cast<ull>(byte_size));
     }
     return fail(Status::invalid_layout, context.handle_at(index),
-                "buffer %u (crd_%u): byte_size: expected 8 for each node, got %llu", index, level,
+                "buffer %u (crd_%u): byte_size: expected 8 for each of 1 to 2^61 - 2 nodes, got %llu", index, level,
                 static_cast<ull>(byte_size));
 }
 
