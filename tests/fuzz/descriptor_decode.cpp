@@ -13,6 +13,7 @@
 #include "core/hurray/descriptor/extension_type_section.hpp"
 #include "core/hurray/descriptor/statistics_section.hpp"
 #include "core/hurray/layout/address.hpp"
+#include "core/hurray/layout/block_paged.hpp"
 #include "core/hurray/layout/compressed.hpp"
 #include "core/hurray/layout/coo.hpp"
 #include "core/hurray/layout/csf.hpp"
@@ -21,6 +22,7 @@
 #include "core/hurray/layout/gather.hpp"
 #include "core/hurray/layout/hilbert.hpp"
 #include "core/hurray/layout/morton.hpp"
+#include "core/hurray/layout/private_layout.hpp"
 #include "core/hurray/layout/storage_order.hpp"
 #include "core/hurray/layout/tiled.hpp"
 #include "core/hurray/quantization/fields.hpp"
@@ -91,8 +93,13 @@ bool set_layout_fields(DescriptorBuilder& builder, const Descriptor& descriptor)
             builder.set_csf(fields.nnz, std::vector<std::uint32_t>(fields.mode_order.begin(), fields.mode_order.end()));
             return true;
         }
+        case layout_tag::block_paged:
+            builder.set_block_paged(block_paged_fields(descriptor));
+            return true;
         default:
-            return false;
+            if (!is_private_layout(descriptor.layout())) return false;
+            builder.set_private_layout(private_layout_fields(descriptor));
+            return true;
     }
 }
 

@@ -12,14 +12,18 @@
 #include "core/hurray/descriptor/section.hpp"
 #include "core/hurray/descriptor/statistics_section.hpp"
 #include "core/hurray/descriptor/wire_parts.hpp"
+#include "core/hurray/layout/block_paged.hpp"
 #include "core/hurray/layout/composite.hpp"
 #include "core/hurray/layout/coo.hpp"
+#include "core/hurray/layout/private_layout.hpp"
 #include "core/hurray/layout/tiled.hpp"
 
 namespace hurray {
 namespace {
 
 constexpr std::size_t word_size = 8;
+// Offset of the field in the fixed header.
+constexpr std::uint64_t descriptor_length_at = 6;
 
 template <typename Storage>
 std::span<const std::uint64_t> words_of(const Storage& storage) {
@@ -171,6 +175,24 @@ DescriptorBuilder& DescriptorBuilder::set_csf(std::uint64_t nnz, std::span<const
     return *this;
 }
 
+DescriptorBuilder& DescriptorBuilder::set_block_paged(const BlockPagedFields& fields) {
+    set_layout_words(layout_tag::block_paged, block_paged_words(fields));
+    return *this;
+}
+
+DescriptorBuilder& DescriptorBuilder::set_private_layout(const PrivateLayoutFields& fields) {
+    const std::uint8_t layout = is_private_layout(layout_) ? layout_ : layout_tag::private_first;
+    if (fields.data.size() <= max_private_layout_data) {
+        set_layout_words(layout, private_layout_words(fields));
+    } else {
+        set_layout_fault(layout, make_error(Status::limit_exceeded, layout_fields_at() + word_size,
+                                            "extension_data_length: expected at most %llu bytes, got %zu",
+                                            static_cast<unsigned long long>(max_private_layout_data),
+                                            fields.data.size()));
+    }
+    return *this;
+}
+
 DescriptorBuilder& DescriptorBuilder::set_shard(std::span<const std::uint64_t> parent_shape,
                                                 std::span<const std::uint64_t> shard_offset) {
     assign(parent_shape_, parent_shape);
@@ -229,7 +251,7 @@ std::optional<Error> DescriptorBuilder::find_layout_fault(const Layout& layout) 
 }
 
 // Encodes what comes before the fields only, so that decode finds the faults that come before that of the fields.
-Result<Descriptor> DescriptorBuilder::refuse_layout_fields(const Error& fault) const {
+Result<Descriptor> DescriptorBuilder::refuse_layout_fields(const Error& fault, PrivateTags private_tags) const {
     const auto shape = words_of(shape_);
     InlineStorage<512> bytes(layout_fields_at());
     WireWriter writer(bytes.data());
@@ -240,7 +262,7 @@ Result<Descriptor> DescriptorBuilder::refuse_layout_fields(const Error& fault) c
                  static_cast<std::uint32_t>(shape.size()), writer);
     writer.u64s(shape);
     writer.u64(byte_offset_);
-    auto decoded = decode({bytes.data(), bytes.size()}, {.max_length = ~std::uint32_t{0}});
+    auto decoded = decode({bytes.data(), bytes.size()}, {.max_length = ~std::uint32_t{0}, .private_tags = private_tags});
     if (!decoded && decoded.error().offset < layout_fields_at()) return decoded;
     if (buffers_.size() != 0) {
         BufferHandle first;
@@ -275,7 +297,7 @@ Result<Descriptor> DescriptorBuilder::build(PrivateTags private_tags) const {
     std::span<const std::uint64_t> layout_words;
     std::size_t sections_at = layout_fields_at();
     if (layout != nullptr && layout->codec != nullptr) {
-        if (const auto fault = find_layout_fault(*layout)) return refuse_layout_fields(*fault);
+        if (const auto fault = find_layout_fault(*layout)) return refuse_layout_fields(*fault, private_tags);
         if (layout->codec->encode != nullptr) {
             layout_words = words_of(layout_words_);
             sections_at += layout->codec->encoded_size(static_cast<std::uint32_t>(rank), layout_words);
@@ -301,6 +323,10 @@ Result<Descriptor> DescriptorBuilder::build(PrivateTags private_tags) const {
         }
     }
 
+    if (length > ~std::uint32_t{0}) {
+        return fail(Status::limit_exceeded, descriptor_length_at,
+                    "descriptor_length: expected less than 2^32 bytes, got %zu", length);
+    }
     InlineStorage<512> bytes(length);
     WireWriter writer(bytes.data());
     write_up_to_sections({.element_type = element_type_,

@@ -15,8 +15,10 @@ namespace hurray {
 enum class MemberRole : std::uint8_t;
 struct CompositeFields;
 struct CooFields;
+struct BlockPagedFields;
 struct ExtensionTypeFields;
 struct Layout;
+struct PrivateLayoutFields;
 struct QuantizationFields;
 struct StatisticsFields;
 struct TiledLevel;
@@ -53,6 +55,10 @@ class DescriptorBuilder {
     DescriptorBuilder& set_csf(std::uint64_t nnz, std::span<const std::uint32_t> mode_order);
     /// Makes the tensor the head of a composite. The members are tensors of their own (see Composite).
     DescriptorBuilder& set_composite(const CompositeFields& fields);
+    /// The fields of the block-paged layout.
+    DescriptorBuilder& set_block_paged(const BlockPagedFields& fields);
+    /// The fields of a private layout, whatever its tag; build() takes it with PrivateTags::allow only.
+    DescriptorBuilder& set_private_layout(const PrivateLayoutFields& fields);
     /// Makes the tensor a part of a larger one: its shape, and where the part starts, one value a dimension each.
     DescriptorBuilder& set_shard(std::span<const std::uint64_t> parent_shape,
                                  std::span<const std::uint64_t> shard_offset);
@@ -87,7 +93,7 @@ class DescriptorBuilder {
     /// Offset of the layout's fields in the encoded form.
     [[nodiscard]] std::uint64_t layout_fields_at() const noexcept;
     [[nodiscard]] std::optional<Error> find_layout_fault(const Layout& layout) const;
-    [[nodiscard]] Result<Descriptor> refuse_layout_fields(const Error& fault) const;
+    [[nodiscard]] Result<Descriptor> refuse_layout_fields(const Error& fault, PrivateTags private_tags) const;
 
     std::uint64_t byte_offset_ = 0;
     Words shape_;

@@ -13,7 +13,7 @@ namespace hurray {
 struct DecodeOptions {
     /// Longest descriptor accepted, in bytes.
     std::uint32_t max_length = 16U << 20;
-    /// Private device tags and the memory classes of private devices; private quantization schemes.
+    /// Private device tags and the memory classes of private devices; private layouts and quantization schemes.
     PrivateTags private_tags = PrivateTags::refuse;
     Mode mode = Mode::strict;
 };

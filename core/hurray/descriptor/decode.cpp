@@ -10,6 +10,7 @@
 #include "core/hurray/descriptor/wire_reader.hpp"
 #include "core/hurray/layout/contiguous.hpp"
 #include "core/hurray/layout/layout.hpp"
+#include "core/hurray/layout/private_layout.hpp"
 #include "core/hurray/types/element_type.hpp"
 
 namespace hurray {
@@ -111,6 +112,10 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
     if (layout == nullptr) {
         return fail(Status::invalid_layout, layout_tag_at, "layout_tag: expected the tag of a known layout, got %02X",
                     tag);
+    }
+    if (is_private_layout(static_cast<std::uint8_t>(tag))) {
+        return fail(Status::invalid_layout, layout_tag_at,
+                    "layout_tag: expected the tag of a known layout, got the private %02X", tag);
     }
     return fail(Status::unsupported, layout_tag_at, "layout_tag: layout %s (%02X) is not supported by this version",
                 layout->name, tag);
@@ -422,7 +427,10 @@ Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions&
     }
     const auto layout_tag = static_cast<std::uint8_t>(bytes[layout_tag_at]);
     const Layout* layout = find_layout(layout_tag);
-    if (layout == nullptr || layout->codec == nullptr) [[unlikely]] {
+    if (is_private_layout(layout_tag)) [[unlikely]] {
+        if (options.private_tags == PrivateTags::refuse && options.mode == Mode::strict)
+            return layout_fault(layout_tag, layout);
+    } else if (layout == nullptr || layout->codec == nullptr) [[unlikely]] {
         if (!may_be_unknown(layout_tag, options)) return layout_fault(layout_tag, layout);
         if (layout == nullptr) layout = &unknown_layout;
     }

@@ -1,5 +1,6 @@
 #include "core/hurray/layout/layout.hpp"
 
+#include "core/hurray/layout/block_paged.hpp"
 #include "core/hurray/layout/composite.hpp"
 #include "core/hurray/layout/compressed.hpp"
 #include "core/hurray/layout/contiguous.hpp"
@@ -7,6 +8,7 @@
 #include "core/hurray/layout/csf.hpp"
 #include "core/hurray/layout/hilbert.hpp"
 #include "core/hurray/layout/morton.hpp"
+#include "core/hurray/layout/private_layout.hpp"
 #include "core/hurray/layout/strided.hpp"
 #include "core/hurray/layout/tiled.hpp"
 
@@ -26,10 +28,10 @@ constexpr Layout layouts[] = {
     {layout_tag::csr, "csr", 2, 2, &csr_codec},
     {layout_tag::csc, "csc", 2, 2, &csc_codec},
     {layout_tag::csf, "csf", 3, any, &csf_codec},
-    {layout_tag::block_paged, "block_paged", 3, 3, nullptr},
+    {layout_tag::block_paged, "block_paged", 3, 3, &block_paged_codec},
     {layout_tag::composite, "composite", 1, any, &composite_codec},
     {layout_tag::hilbert, "hilbert", 2, any, &hilbert_codec},
-    {layout_tag::private_first, "private_extension", 1, any, nullptr},
+    {layout_tag::private_first, "private_extension", 1, any, &private_layout_codec},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/hurray/base/checked.hpp"
+#include "core/hurray/layout/block_paged.hpp"
 #include "core/hurray/quantization/scheme.hpp"
 #include "core/hurray/types/element_type.hpp"
 
@@ -35,7 +36,12 @@ std::optional<ParameterSizes> parameter_sizes(const Descriptor& descriptor, cons
     if (!scheme->has(SchemeField::axis)) return ParameterSizes{};
     const auto shape = descriptor.shape();
     std::optional<std::uint64_t> entries;
-    if (scheme->has_blocks()) {
+    if (scheme->has_blocks() && descriptor.layout() == layout_tag::block_paged) {
+        // One for each place of a token in the pool, whichever of them the table names. When those are too many to
+        // count, so are the bytes.
+        const BlockPagedFields paged = block_paged_fields(descriptor);
+        entries = checked_mul(paged.num_pages, paged.page_size).value_or(~std::uint64_t{0});
+    } else if (scheme->has_blocks()) {
         entries = block_count(shape, fields);
     } else if (shape[fields.axis] != dynamic_dimension) {
         entries = shape[fields.axis];

@@ -12,7 +12,8 @@ namespace hurray {
 
 /// Sizes of the parameter arrays. Both are 0 where there are none.
 struct ParameterSizes {
-    /// Scales, and zero points if the scheme has them: one a channel or block.
+    /// Scales, and zero points if the scheme has them: one a channel or block; of blocks of block-paged tensors one for
+    /// each place that a token has in the pool.
     std::uint64_t entries = 0;
     /// Bytes of an entry of each array.
     std::uint32_t scale_width = 0;

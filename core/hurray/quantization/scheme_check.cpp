@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/hurray/base/checked.hpp"
+#include "core/hurray/layout/block_paged.hpp"
 #include "core/hurray/quantization/parameters.hpp"
 #include "core/hurray/types/element_type.hpp"
 
@@ -35,6 +36,16 @@ Result<void> check_buffer_count(const SchemeCheck& check) {
                 *own, *parameters, check.scheme.name, count);
 }
 
+bool is_block_paged(const SchemeCheck& check) {
+    return check.descriptor.layout() == layout_tag::block_paged;
+}
+
+// Whether the format says how a scheme goes together with pages.
+bool suits_pages(std::uint8_t scheme) {
+    return scheme == scheme_tag::per_tensor_affine || scheme == scheme_tag::per_channel_affine ||
+           scheme == scheme_tag::per_block_affine;
+}
+
 Result<void> check_header(const SchemeCheck& check) {
     const QuantizationFields& fields = check.fields;
     const std::uint8_t type = check.descriptor.element_type();
@@ -43,6 +54,11 @@ Result<void> check_header(const SchemeCheck& check) {
         return fail(Status::invalid_quantization, at(check, 0), "scheme: %s expects elements of %s, got %s (%02X)",
                     check.scheme.name, check.scheme.storage_type_names, info == nullptr ? "a private type" : info->name,
                     type);
+    }
+    if (is_block_paged(check) && !suits_pages(fields.scheme)) {
+        return fail(Status::unsupported, at(check, 0),
+                    "scheme: layout block_paged expects an affine scheme, the format does not say what %s means there",
+                    check.scheme.name);
     }
     if (fields.version != scheme_version) {
         return fail(Status::invalid_quantization, at(check, 1), "scheme_version: expected %u, got %u", scheme_version,
@@ -82,6 +98,14 @@ Result<void> check_axis(const SchemeCheck& check, std::uint32_t offset) {
     if (axis >= rank) {
         return fail(Status::invalid_quantization, at(check, offset), "axis: expected less than the rank %u, got %u",
                     rank, axis);
+    }
+    if (is_block_paged(check) && check.scheme.has_blocks() && axis != 0) {
+        return fail(Status::invalid_quantization, at(check, offset),
+                    "axis: expected the paged axis 0 for %s of layout block_paged, got %u", check.scheme.name, axis);
+    }
+    if (is_block_paged(check) && !check.scheme.has_blocks() && axis == 0) {
+        return fail(Status::invalid_quantization, at(check, offset),
+                    "axis: expected 1 or 2 for %s of layout block_paged, got the paged axis 0", check.scheme.name);
     }
     if (check.descriptor.shape()[axis] == dynamic_dimension) {
         return fail(Status::invalid_quantization, at(check, offset),
@@ -123,6 +147,11 @@ Result<void> check_block_size(const SchemeCheck& check, std::uint32_t offset) {
         return fail(Status::invalid_quantization, at(check, offset),
                     "block_size: %s expects shape[%u] to be a positive multiple of it, got %u for %llu", scheme.name,
                     axis, block, static_cast<ull>(size));
+    }
+    if (is_block_paged(check) && block != block_paged_fields(check.descriptor).page_size) {
+        return fail(Status::invalid_quantization, at(check, offset),
+                    "block_size: expected page_size = %u of layout block_paged, got %u",
+                    block_paged_fields(check.descriptor).page_size, block);
     }
     if (size != 0 && block > size) {
         return fail(Status::invalid_quantization, at(check, offset),

@@ -24,7 +24,8 @@ struct SchemeCheck {
 };
 
 /// Checks everything that needs no data, in wire order.
-/// @errors invalid_quantization; invalid_layout: the buffer table has too few or too many entries
+/// @errors invalid_quantization; invalid_layout: the buffer table has too few or too many entries; unsupported: a scheme
+///     of which the format does not say how it goes together with the layout
 Result<void> check_scheme(const SchemeCheck& check);
 
 }  // namespace hurray
