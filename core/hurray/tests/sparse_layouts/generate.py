@@ -2,7 +2,8 @@
 """Writes vectors.json; with --check says whether the file on disk is what it would write.
 
 For each valid vector: the encoded descriptor, its fields, the bytes of its buffers, the elements in the order of storage as
-pairs of index and bits, and all elements packed in row-major order.
+pairs of index and bits, and all elements packed in row-major order. For each tensor of faulty data: the offset of the fault
+in its buffer, both null where the data is right after all.
 """
 
 import argparse
@@ -16,6 +17,7 @@ for folder in (HERE, HERE.parents[3] / "tests" / "golden"):
     if folder.is_dir():
         sys.path.insert(0, str(folder))
 
+import faulty_data  # noqa: E402
 import sparse  # noqa: E402
 import vectors  # noqa: E402
 
@@ -59,11 +61,22 @@ def invalid(name, tensor, field):
     }
 
 
+def faulty(name, tensor, buffer, entry, expected):
+    result = fields(name, tensor)
+    result["buffers"] = [content.hex() for content in tensor.contents()]
+    result["offset"] = None if entry is None else 8 * entry
+    result["message"] = None if entry is None else f"buffer {buffer} "
+    result["expected"] = expected
+    return result
+
+
 def text():
     lists = {
         "valid": [valid(name, tensor) for name, tensor in vectors.valid()],
         "large": [fields(name, tensor) for name, tensor in vectors.large()],
         "invalid": [invalid(*entry) for entry in vectors.all_invalid()],
+        "faulty": [faulty(*entry) for entry in faulty_data.found_on_the_way()],
+        "duplicates": [faulty(*entry) for entry in faulty_data.found_by_comparing_all()],
     }
     for entries in lists.values():
         names = [entry["name"] for entry in entries]
