@@ -7,7 +7,9 @@ namespace hurray {
 
 StorageOrder::StorageOrder(const AddressMap& map) : map_(&map), index_(map.shape().size()) {
     map.visit([&](const auto& address) {
-        if constexpr (std::is_same_v<decltype(address), const HilbertAddress&>) hilbert_ = &address;
+        if constexpr (std::is_same_v<decltype(address), const HilbertAddress&>) {
+            hilbert_.emplace(address.rank(), address.order());
+        }
     });
     std::array<std::int32_t, max_rank> latest;
     latest.fill(-1);
@@ -64,9 +66,9 @@ bool StorageOrder::advance() noexcept {
 }
 
 bool StorageOrder::next(StorageRun& run) noexcept {
-    if (hilbert_ != nullptr) {
-        if (place_ == map_->element_count()) return false;
-        hilbert_coordinates(place_, index_.data(), hilbert_->rank(), hilbert_->order());
+    if (hilbert_) {
+        if (place_ == map_->element_count() || (place_ != 0 && !hilbert_->next())) return false;
+        std::copy_n(hilbert_->coordinates(), index_.size(), index_.data());
         run = {.offset = static_cast<std::int64_t>(place_), .count = 1};
         ++place_;
         return true;

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/hurray/layout/address.hpp"
+#include "core/hurray/layout/hilbert_walk.hpp"
 
 namespace hurray {
 
@@ -62,7 +64,7 @@ class StorageOrder {
     bool advance() noexcept;
 
     const AddressMap* map_;
-    const HilbertAddress* hilbert_ = nullptr;
+    std::optional<HilbertWalk> hilbert_;
     std::vector<Counter> counters_;
     std::vector<std::uint64_t> index_;
     std::uint64_t place_ = 0;

@@ -1,0 +1,90 @@
+// Copying elements between places that are listed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace hurray::transcode_detail {
+
+/// How the elements of a buffer are packed: groups of 2^group_shift elements fill group_bytes bytes.
+struct Packing {
+    /// 1, 2, 4, 6 or a multiple of 8.
+    std::uint64_t bits = 8;
+    std::uint32_t group_shift = 0;
+    std::uint64_t group_bytes = 1;
+
+    static Packing of_bits(std::uint64_t bits) noexcept {
+        switch (bits) {
+            case 1:
+                return {1, 3, 1};
+            case 2:
+                return {2, 2, 1};
+            case 4:
+                return {4, 1, 1};
+            case 6:
+                return {6, 2, 3};
+            default:
+                return {bits, 0, bits / 8};
+        }
+    }
+    /// Whether an element is the first of its group.
+    [[nodiscard]] bool is_first(std::uint64_t element) const noexcept {
+        return (element & ((std::uint64_t{1} << group_shift) - 1)) == 0;
+    }
+    /// Bytes that have bits of so many elements.
+    [[nodiscard]] std::uint64_t bytes_of(std::uint64_t elements) const noexcept {
+        return bits < 8 ? (elements * bits + 7) / 8 : elements * group_bytes;
+    }
+    /// The byte in which the group of an element starts.
+    [[nodiscard]] std::uint64_t byte_of(std::uint64_t element) const noexcept {
+        return (element >> group_shift) * group_bytes;
+    }
+};
+
+/// Elements that lie one after the other, at a place in each buffer: in elements from where a copy starts there.
+struct Run {
+    std::int64_t from;
+    std::int64_t to;
+    std::uint64_t count;
+};
+
+/// A list of runs, ready to be copied any number of times, each time from and to another start.
+///
+/// Thread rule: may be read by any number of threads.
+class CopyTable {
+  public:
+    /// @param runs their targets do not overlap; in any order
+    /// @param from_at_groups, to_at_groups whether all copies start at whole groups in the source, in the target
+    CopyTable(std::vector<Run>&& runs, const Packing& packing, bool from_at_groups, bool to_at_groups);
+
+    /// Copies. Starts are in elements from the bases, which are those of whole groups; no place lies before a base.
+    void copy(const std::byte* from_base, std::uint64_t from_start, std::byte* to_base,
+              std::uint64_t to_start) const noexcept {
+        kernel_(*this, from_base, from_start, to_base, to_start);
+    }
+    [[nodiscard]] std::uint64_t element_count() const noexcept { return element_count_; }
+    /// Bytes of memory that the table takes.
+    [[nodiscard]] std::uint64_t memory() const noexcept {
+        return (from_.capacity() + to_.capacity() + counts_.capacity()) * 8;
+    }
+
+  private:
+    using Kernel = void (*)(const CopyTable&, const std::byte*, std::uint64_t, std::byte*, std::uint64_t) noexcept;
+    friend struct CopyKernels;
+
+    // Places: in bytes where the elements are copied by bytes, else in elements. to_ is empty where the target is filled
+    // without gaps, from_ where the source has none.
+    std::vector<std::int64_t> from_;
+    std::vector<std::int64_t> to_;
+    // Of each run, where they differ.
+    std::vector<std::uint64_t> counts_;
+    // Bytes or elements of a run.
+    std::uint64_t run_ = 0;
+    std::size_t size_ = 0;
+    std::uint64_t element_count_ = 0;
+    Packing packing_;
+    Kernel kernel_ = nullptr;
+};
+
+}  // namespace hurray::transcode_detail
