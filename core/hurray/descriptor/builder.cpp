@@ -193,6 +193,20 @@ DescriptorBuilder& DescriptorBuilder::set_private_layout(const PrivateLayoutFiel
     return *this;
 }
 
+DescriptorBuilder& DescriptorBuilder::set_layout_of(const Descriptor& descriptor) {
+    const Layout* layout = find_layout(descriptor.layout());
+    if (layout == nullptr || layout->codec == nullptr || layout->codec->encode == nullptr) return *this;
+    if (descriptor.rank() == shape_.size() / word_size) {
+        set_layout_words(descriptor.layout(), descriptor.layout_words());
+        return *this;
+    }
+    set_layout_fault(descriptor.layout(),
+                     make_error(Status::invalid_layout, layout_fields_at(),
+                                "layout fields: expected those of a descriptor of rank %zu, got rank %u",
+                                shape_.size() / word_size, descriptor.rank()));
+    return *this;
+}
+
 DescriptorBuilder& DescriptorBuilder::set_shard(std::span<const std::uint64_t> parent_shape,
                                                 std::span<const std::uint64_t> shard_offset) {
     assign(parent_shape_, parent_shape);

@@ -43,6 +43,8 @@ class DescriptorBuilder {
     DescriptorBuilder& set_tiled(std::span<const TiledLevel> levels);
     /// The bits of the Morton layout, one number a dimension: 2^bits is at least the dimension's size.
     DescriptorBuilder& set_morton_bits(std::span<const std::uint32_t> bits);
+    /// The fields of the layout as another descriptor has them, which is of the builder's layout and rank.
+    DescriptorBuilder& set_layout_of(const Descriptor& descriptor);
     /// The order of the Hilbert layout: every dimension's size is 2^order.
     DescriptorBuilder& set_hilbert(std::uint32_t order);
     /// The fields of the COO layout.
