@@ -15,6 +15,7 @@
 #include "core/hurray/layout/block_paged.hpp"
 #include "core/hurray/layout/composite.hpp"
 #include "core/hurray/layout/coo.hpp"
+#include "core/hurray/layout/csf.hpp"
 #include "core/hurray/layout/private_layout.hpp"
 #include "core/hurray/layout/tiled.hpp"
 
@@ -162,15 +163,29 @@ DescriptorBuilder& DescriptorBuilder::set_compressed(std::uint64_t nnz) {
 }
 
 DescriptorBuilder& DescriptorBuilder::set_csf(std::uint64_t nnz, std::span<const std::uint32_t> mode_order) {
+    return set_csf({nnz, std::vector<std::uint64_t>(mode_order.begin(), mode_order.end())});
+}
+
+DescriptorBuilder& DescriptorBuilder::set_csf(const CsfFields& fields) {
     const std::size_t rank = shape_.size() / word_size;
-    if (mode_order.size() != rank) {
-        set_layout_fault(layout_tag::csf, make_error(Status::invalid_layout, layout_fields_at() + word_size,
-                                                     "mode_order: expected %zu values as the rank has, got %zu", rank,
-                                                     mode_order.size()));
+    const auto order = fields.mode_order;
+    const std::uint64_t order_at = layout_fields_at() + word_size;
+    if (order.size() != rank) {
+        set_layout_fault(layout_tag::csf,
+                         make_error(Status::invalid_layout, order_at,
+                                    "mode_order: expected %zu values as the rank has, got %zu", rank, order.size()));
         return *this;
     }
-    std::vector<std::uint64_t> words = {nnz};
-    words.insert(words.end(), mode_order.begin(), mode_order.end());
+    const auto too_large = std::ranges::find_if(order, [](std::uint64_t mode) { return mode > ~std::uint32_t{0}; });
+    if (too_large != order.end()) {
+        const auto level = static_cast<std::size_t>(too_large - order.begin());
+        set_layout_fault(layout_tag::csf, make_error(Status::invalid_layout, order_at + 4 * level,
+                                                     "mode_order[%zu]: expected a dimension, 0 to %zu, got %llu", level,
+                                                     rank - 1, static_cast<unsigned long long>(*too_large)));
+        return *this;
+    }
+    std::vector<std::uint64_t> words = {fields.nnz};
+    words.insert(words.end(), order.begin(), order.end());
     set_layout_words(layout_tag::csf, words);
     return *this;
 }

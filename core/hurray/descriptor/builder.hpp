@@ -15,6 +15,7 @@ namespace hurray {
 enum class MemberRole : std::uint8_t;
 struct CompositeFields;
 struct CooFields;
+struct CsfFields;
 struct BlockPagedFields;
 struct ExtensionTypeFields;
 struct Layout;
@@ -55,6 +56,8 @@ class DescriptorBuilder {
     /// @param nnz entries that are stored
     /// @param mode_order the dimension of each level, the outermost first: each dimension once
     DescriptorBuilder& set_csf(std::uint64_t nnz, std::span<const std::uint32_t> mode_order);
+    /// As above.
+    DescriptorBuilder& set_csf(const CsfFields& fields);
     /// Makes the tensor the head of a composite. The members are tensors of their own (see Composite).
     DescriptorBuilder& set_composite(const CompositeFields& fields);
     /// The fields of the block-paged layout.

@@ -12,7 +12,7 @@
 #include "core/hurray/quantization/fields.hpp"
 #include "core/hurray/tensor.hpp"
 #include "core/hurray/transcode/options.hpp"
-#include "core/hurray/transcode/transcode.hpp"
+#include "core/hurray/transcode/transcode_spec.hpp"
 
 namespace hurray {
 

@@ -6,24 +6,15 @@
 #include "core/hurray/host_memory.hpp"
 #include "core/hurray/layout/layout.hpp"
 #include "core/hurray/transcode/dense_copy.hpp"
+#include "core/hurray/transcode/dense_source.hpp"
 #include "core/hurray/transcode/dense_target.hpp"
 
 namespace hurray {
 namespace {
 
-using ull = unsigned long long;
-
 const char* name_of(std::uint8_t layout) noexcept {
     const Layout* row = find_layout(layout);
     return row == nullptr ? "unknown" : row->name;
-}
-
-// Bytes before an element that belong to somebody else are never read: nothing may reach there.
-Result<void> check_prefix(const AddressMap& map, const Buffer& buffer) {
-    if (map.element_count() == 0 || map.byte_of(map.lowest()) >= buffer.prefix) return {};
-    return fail(Status::invalid_layout, Error::no_offset,
-                "byte_offset: expected elements behind the %u bytes before the buffer's own, got the lowest one at %llu",
-                buffer.prefix, static_cast<ull>(map.byte_of(map.lowest())));
 }
 
 Result<Tensor> dense_to_dense(const Tensor& tensor, const TranscodeSpec& spec, const WorkOptions& options) {

@@ -1,37 +1,12 @@
 // A tensor in another layout. (format: memory layout)
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <span>
-
 #include "core/hurray/base/error.hpp"
-#include "core/hurray/layout/layout_tag.hpp"
-#include "core/hurray/layout/tiled.hpp"
 #include "core/hurray/tensor.hpp"
 #include "core/hurray/transcode/options.hpp"
+#include "core/hurray/transcode/transcode_spec.hpp"
 
 namespace hurray {
-
-/// The layout that is wanted, and its fields. Spans are borrowed for the call.
-struct TranscodeSpec {
-    /// Layout tag: row_major, col_major, strided, tiled, morton, hilbert, coo, csr, csc or csf.
-    std::uint8_t layout = layout_tag::row_major;
-    /// strided: in elements, one a dimension, any sign. No two elements may share a place; sorted by size, each must be
-    /// larger than all that the smaller ones reach over (strides of dimensions with one element do not count).
-    std::span<const std::int64_t> strides = {};
-    /// tiled: the levels, the outermost first, at most 8, the tiles of each a multiple of those of the next; strides in
-    /// them as above.
-    std::span<const TiledLevel> tiled = {};
-    /// morton: bits of each index, one number a dimension; empty for as few as will do.
-    std::span<const std::uint32_t> morton_bits = {};
-    /// csf: the dimensions from the outermost level on; empty for 0, 1, 2, ...
-    std::span<const std::uint32_t> mode_order = {};
-    /// A block-paged source: the number of the sequence that is wanted; nothing for all of them, one after the other.
-    std::optional<std::uint32_t> sequence = std::nullopt;
-    /// Of the new buffers, a power of two of at least 64; 0 means 64.
-    std::uint32_t alignment = 0;
-};
 
 /// Makes a new tensor with the same elements, bit for bit, in another layout: dense to dense, dense to sparse, sparse to
 /// dense, sparse to sparse, block-paged to dense. Padding (of tiles, curves, gaps between strides, unused bits) is 0.

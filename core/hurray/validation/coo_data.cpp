@@ -1,34 +1,25 @@
-#include <algorithm>
-#include <array>
-#include <cstring>
 #include <optional>
 
-#include "core/hurray/transcode/sparse/entry_order.hpp"
+#include "core/hurray/transcode/sparse/ordered_entries.hpp"
 #include "core/hurray/validation/sparse_data.hpp"
 #include "core/hurray/validation/sparse_walk_check.hpp"
 
 namespace hurray {
 namespace {
 
+using transcode_detail::DuplicateEntry;
 using transcode_detail::IndexNumber;
-using transcode_detail::NumberedEntry;
+using transcode_detail::LoopOrder;
+using transcode_detail::OrderedEntries;
 
-// An entry that has the index of an earlier one.
-struct Duplicate {
-    std::uint64_t entry;
-    std::uint64_t number;
-};
-
-IndexNumber row_major_number(std::span<const std::uint64_t> shape) noexcept {
-    std::array<std::uint64_t, max_rank> order;
-    for (std::size_t k = 0; k < shape.size(); ++k) order[k] = k;
-    return {shape, std::span(order).first(shape.size())};
-}
+// Memory that sorting takes for an entry.
+constexpr std::uint64_t sorting_bytes = 2 * sizeof(transcode_detail::NumberedEntry);
 
 // Calls `use` with the number of each entry's index until it returns false. Indices are within the shape.
 template <typename Use>
 Result<void> for_each_number(const SparseView& view, Work& work, Use&& use) {
-    const IndexNumber number = row_major_number(view.shape());
+    const LoopOrder order(view.shape().size());
+    const IndexNumber number(view.shape(), order.dimensions());
     bool stopped = false;
     const auto walked =
         view.for_each([&](std::span<const std::uint64_t> index,
@@ -42,61 +33,29 @@ Result<void> for_each_number(const SparseView& view, Work& work, Use&& use) {
 }
 
 // A bit for each element of the shape.
-Result<std::optional<Duplicate>> mark_elements(const SparseView& view, std::uint64_t bytes, Work& work) {
+Result<std::optional<DuplicateEntry>> mark_elements(const SparseView& view, std::uint64_t bytes, Work& work) {
     auto met = work.allocate(bytes);
     if (!met) return std::unexpected(met.error());
     const auto bits = met->bytes();
-    std::optional<Duplicate> duplicate;
+    std::optional<DuplicateEntry> duplicate;
     const auto walked = for_each_number(view, work, [&](std::uint64_t number, std::uint64_t entry) {
         std::byte& byte = bits[number / 8];
         const std::byte bit = std::byte{1} << static_cast<unsigned>(number % 8);
         if ((byte & bit) != std::byte{0}) {
-            duplicate = {entry, number};
+            duplicate = {number, entry, 0};
             return false;
         }
         byte |= bit;
         return true;
     });
     if (!walked) return std::unexpected(walked.error());
-    return duplicate;
-}
-
-std::span<NumberedEntry> entries_in(const Buffer& memory) noexcept {
-    return {reinterpret_cast<NumberedEntry*>(memory.data), memory.bytes().size() / sizeof(NumberedEntry)};
-}
-
-// All numbers, sorted.
-Result<std::optional<Duplicate>> compare_all(const SparseView& view, std::uint64_t most, Work& work) {
-    const std::uint64_t bytes = view.nnz() * sizeof(NumberedEntry);
-    const auto first = work.allocate(bytes, minimum_alignment, Contents::undefined);
-    if (!first) return std::unexpected(first.error());
-    const auto second = work.allocate(bytes, minimum_alignment, Contents::undefined);
-    if (!second) return std::unexpected(second.error());
-    const auto entries = entries_in(*first);
-    const auto walked = for_each_number(view, work, [&](std::uint64_t number, std::uint64_t entry) {
-        entries[entry] = {number, entry};
-        return true;
+    if (!duplicate) return duplicate;
+    const auto again = for_each_number(view, work, [&](std::uint64_t number, std::uint64_t entry) {
+        duplicate->earlier = entry;
+        return number != duplicate->number;
     });
-    if (!walked) return std::unexpected(walked.error());
-    const auto sorted = sort_entries(entries, entries_in(*second), most, work);
-    if (!sorted) return std::unexpected(sorted.error());
-    std::optional<Duplicate> duplicate;
-    for (std::size_t i = 1; i < sorted->size(); ++i) {
-        const NumberedEntry& entry = (*sorted)[i];
-        if (entry.number != (*sorted)[i - 1].number) continue;
-        if (!duplicate || entry.position < duplicate->entry) duplicate = {entry.position, entry.number};
-    }
+    if (!again) return std::unexpected(again.error());
     return duplicate;
-}
-
-// Which entry was the first one with the index of a duplicate.
-std::uint64_t first_entry(const SparseView& view, const Duplicate& duplicate, Work& work) {
-    std::uint64_t first = 0;
-    (void)for_each_number(view, work, [&](std::uint64_t number, std::uint64_t entry) {
-        first = entry;
-        return number != duplicate.number;
-    });
-    return first;
 }
 
 }  // namespace
@@ -111,15 +70,20 @@ Result<void> check_coo_data(const Tensor& tensor, const WorkOptions& options) {
         if (auto checked = validation_detail::check_entries(*view, work); !checked) return checked;
         return work.finish();
     }
-    // Two entries at least, hence two elements. The arrays of indices are there, so that the products fit.
+    // Two entries at least, hence two elements.
     const std::uint64_t bits = count / 8 + 1;
-    const bool mark = bits <= view->nnz() * (2 * sizeof(NumberedEntry));
-    const std::uint64_t passes = mark ? 0 : transcode_detail::sort_passes(count - 1);
-    Work work(options, view->index_entries() + passes * view->nnz());
-    const auto duplicate = mark ? mark_elements(*view, bits, work) : compare_all(*view, count - 1, work);
-    if (!duplicate) return std::unexpected(duplicate.error());
-    if (*duplicate) {
-        return sparse_fault::coo_duplicate(*arrays, (*duplicate)->entry, first_entry(*view, **duplicate, work));
+    if (bits / sorting_bytes <= view->nnz()) {
+        Work work(options, view->index_entries());
+        const auto duplicate = mark_elements(*view, bits, work);
+        if (!duplicate) return std::unexpected(duplicate.error());
+        if (*duplicate) return sparse_fault::coo_duplicate(*arrays, (*duplicate)->position, (*duplicate)->earlier);
+        return work.finish();
+    }
+    const LoopOrder order(view->shape().size());
+    Work work(options, OrderedEntries::work_of(*view, count, order, order, 0));
+    // Sorting finds them.
+    if (const auto sorted = OrderedEntries::make(*view, order, order, work); !sorted) {
+        return std::unexpected(sorted.error());
     }
     return work.finish();
 }

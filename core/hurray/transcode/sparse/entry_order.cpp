@@ -48,4 +48,17 @@ Result<Sorted> sort_entries(std::span<NumberedEntry> entries, std::span<Numbered
     return entries;
 }
 
+std::optional<DuplicateEntry> find_duplicate(std::span<const NumberedEntry> sorted) noexcept {
+    std::optional<DuplicateEntry> found;
+    std::uint64_t first = 0;
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+        if (sorted[i].number != sorted[i - 1].number) {
+            first = i;
+        } else if (!found || sorted[i].position < found->position) {
+            found = {sorted[i].number, sorted[i].position, sorted[first].position};
+        }
+    }
+    return found;
+}
+
 }  // namespace hurray::transcode_detail

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "core/hurray/base/error.hpp"
@@ -58,6 +59,18 @@ using Sorted = std::span<NumberedEntry>;
 /// @errors cancelled
 Result<Sorted> sort_entries(std::span<NumberedEntry> entries, std::span<NumberedEntry> scratch, std::uint64_t most,
                             Work& work);
+
+/// Two entries with the same index.
+struct DuplicateEntry {
+    std::uint64_t number;
+    std::uint64_t position;
+    /// The first one that has it.
+    std::uint64_t earlier;
+};
+
+/// Of all entries that have the index of an earlier one, the one with the lowest position.
+/// @param sorted as sort_entries left them, their positions having ascended before
+std::optional<DuplicateEntry> find_duplicate(std::span<const NumberedEntry> sorted) noexcept;
 
 /// How many passes sort_entries makes at most.
 std::uint64_t sort_passes(std::uint64_t most) noexcept;
