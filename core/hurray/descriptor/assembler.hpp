@@ -30,6 +30,13 @@ class DescriptorAssembler {
         : descriptor_(descriptor), private_tags_(private_tags), mode_(mode) {
         descriptor_.storage_.resize_discarding(capacity);
     }
+    /// Bytes of a descriptor that have been filled.
+    struct Used {
+        std::size_t size;
+    };
+    /// Continues with a descriptor that another assembler began.
+    DescriptorAssembler(Descriptor& descriptor, Used used, PrivateTags private_tags, Mode mode) noexcept
+        : descriptor_(descriptor), used_(used.size), private_tags_(private_tags), mode_(mode) {}
     DescriptorAssembler(const DescriptorAssembler&) = delete;
     DescriptorAssembler& operator=(const DescriptorAssembler&) = delete;
 

@@ -29,6 +29,10 @@ struct DecodeOptions {
 ///     unsupported: a layout or section that this version knows by name only
 Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions& options = {});
 
+/// As decode, into a descriptor that is already where it shall stay.
+/// @param out as Descriptor::vacant() made it; after an error it may only be assigned to or destroyed
+Result<void> decode_into(std::span<const std::byte> bytes, Descriptor& out, const DecodeOptions& options = {});
+
 /// Length of the descriptor that `bytes` starts with; for readers that do not have all of it yet. Checks the magic, the
 /// version, and the length against its limits.
 /// @errors as decode, for these fields; invalid_layout: fewer than the 20 bytes of the fixed header

@@ -91,12 +91,19 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
                 length);
 }
 
-[[gnu::cold, gnu::noinline]] std::unexpected<Error> flags_fault(std::uint32_t flags) {
+// These are Results so that decode_into hands them on as they are: an error is large, and room for one in its frame
+// costs every descriptor.
+[[gnu::cold, gnu::noinline]] Result<void> decode_start_fault(std::span<const std::byte> bytes,
+                                                             const DecodeOptions& options) {
+    return header_start_fault(bytes, options);
+}
+
+[[gnu::cold, gnu::noinline]] Result<void> flags_fault(std::uint32_t flags) {
     return fail(Status::invalid_layout, flags_at, "flags: expected bits 5 to 31 to be 0, got %08X", flags);
 }
 
 // A type and an extension section that do not go together, or a tag of no type.
-[[gnu::cold, gnu::noinline]] std::unexpected<Error> type_fault(unsigned tag) {
+[[gnu::cold, gnu::noinline]] Result<void> type_fault(unsigned tag) {
     if (find_element_type(static_cast<std::uint8_t>(tag)) != nullptr) {
         return fail(Status::invalid_type, type_tag_at,
                     "type_tag: expected a private type since flags tell of an extension_type section, got %02X", tag);
@@ -108,7 +115,7 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
     return fail(Status::invalid_type, type_tag_at, "type_tag: expected the tag of a known type, got %02X", tag);
 }
 
-[[gnu::cold, gnu::noinline]] std::unexpected<Error> layout_fault(unsigned tag, const Layout* layout) {
+[[gnu::cold, gnu::noinline]] Result<void> layout_fault(unsigned tag, const Layout* layout) {
     if (layout == nullptr) {
         return fail(Status::invalid_layout, layout_tag_at, "layout_tag: expected the tag of a known layout, got %02X",
                     tag);
@@ -121,7 +128,7 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
                 layout->name, tag);
 }
 
-[[gnu::cold, gnu::noinline]] std::unexpected<Error> rank_fault(std::uint32_t rank, const Layout& layout) {
+[[gnu::cold, gnu::noinline]] Result<void> rank_fault(std::uint32_t rank, const Layout& layout) {
     if (rank > max_rank) {
         return fail(Status::invalid_layout, rank_at, "rank: expected at most %u, got %u", max_rank, rank);
     }
@@ -175,6 +182,19 @@ bool starts_well(std::span<const std::byte> bytes, const DecodeOptions& options)
     return {};
 }
 
+// Reads the sizes; false when they cannot be counted.
+bool read_sizes(const std::byte* from, std::uint32_t rank, std::uint64_t* shape, std::uint64_t& count) noexcept {
+    count = 1;
+    bool unusual = false;
+    for (std::uint32_t k = 0; k < rank; ++k) {
+        const std::uint64_t size = load_le<std::uint64_t>(from + std::size_t{8} * k);
+        unusual |= size == dynamic_dimension;
+        unusual |= __builtin_mul_overflow(count, size, &count);
+        shape[k] = size;
+    }
+    return !unusual;
+}
+
 Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t rank) {
     const bool shard = (out.descriptor().flags() & descriptor_flag::shard) != 0;
     if (!in.has(8 * rank + 8)) [[unlikely]]
@@ -182,16 +202,10 @@ Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t 
     std::uint64_t* shape = out.claim_words(rank);
     const std::byte* from = in.here();
     std::uint64_t count = 1;
-    bool unusual = false;
-    for (std::uint32_t k = 0; k < rank; ++k) {
-        const std::uint64_t size = load_le<std::uint64_t>(from + 8 * k);
-        unusual |= size == dynamic_dimension;
-        unusual |= __builtin_mul_overflow(count, size, &count);
-        shape[k] = size;
-    }
+    const bool counted = read_sizes(from, rank, shape, count);
     out.set_byte_offset(load_le<std::uint64_t>(from + 8 * rank));
     in.skip(8 * rank + 8);
-    if (unusual) [[unlikely]]
+    if (!counted) [[unlikely]]
         return settle_unusual_shape(out, shard);
     out.set_element_count(count, false);
     return {};
@@ -209,6 +223,28 @@ struct Header {
     std::uint8_t layout_tag;
     std::uint8_t version_minor;
 };
+
+// The fixed header of an input that starts well.
+Header load_header(const std::byte* bytes) noexcept {
+    const auto type_tag = static_cast<std::uint8_t>(bytes[type_tag_at]);
+    const auto layout_tag = static_cast<std::uint8_t>(bytes[layout_tag_at]);
+    return {.length = load_le<std::uint32_t>(bytes + length_at),
+            .flags = load_le<std::uint32_t>(bytes + flags_at),
+            .type = find_element_type(type_tag),
+            .layout = find_layout(layout_tag),
+            .rank = load_le<std::uint32_t>(bytes + rank_at),
+            .type_tag = type_tag,
+            .layout_tag = layout_tag,
+            .version_minor = static_cast<std::uint8_t>(bytes[version_minor_at])};
+}
+
+// Whether the type of a header goes together with its flags although it is none of the format's, or is described.
+bool may_lack_type(const Header& header, const DecodeOptions& options) noexcept {
+    const bool described = (header.flags & descriptor_flag::extension_type) != 0;
+    if (header.type != nullptr) return !described;
+    if (is_private_element_type(header.type_tag)) return described;
+    return may_be_unknown(header.type_tag, options);
+}
 
 // What the parts of a descriptor behind the fixed header are read with.
 struct Reading {
@@ -248,22 +284,6 @@ struct Reading {
             return checked;
     }
     return find_handle_fault(in.here(), in.remaining(), query);
-}
-
-// Reads the table of a row-major or column-major tensor when nothing at all is wrong or unusual about it. Otherwise
-// reads nothing: read_any_buffer_table decides then.
-bool read_plain_buffer_table(WireReader& in, DescriptorAssembler& out, const Header& header) noexcept {
-    constexpr std::uint32_t size = 1 + BufferHandle::encoded_size;
-    if (header.layout->codec != &contiguous_codec || header.type == nullptr || !in.has(size)) return false;
-    const std::byte* bytes = in.here() + 1;
-    const BufferHandle handle = load_buffer_handle(bytes);
-    const std::uint64_t byte_offset = out.descriptor().byte_offset();
-    if (in.here()[0] != std::byte{1} || byte_offset > handle.byte_size) return false;
-    if (!contiguous_elements_fit(*header.type, out.element_count(), byte_offset, handle.byte_size)) return false;
-    if (!is_plain_handle(handle, bytes[15], nullptr)) return false;
-    out.add_buffer(handle);
-    in.skip(size);
-    return true;
 }
 
 // The type of the elements once the buffer count is read. That of a private one is told by a section behind the table,
@@ -346,45 +366,21 @@ Result<void> read_sections(WireReader& in, DescriptorAssembler& out) {
     return {};
 }
 
-// All behind byte_offset, of which nobody knows what it is.
-[[gnu::cold, gnu::noinline]] void read_unknown_layout(WireReader& in, DescriptorAssembler& out) {
-    out.mark_unread();
-    out.add_trailing({in.here(), in.remaining()});
-    in.skip(in.remaining());
-    out.finish();
+// The words of most fields are as wide as the fields, so that this is all the memory needed: byte_offset, which a
+// descriptor has before anything is claimed, does not lie in it.
+std::uint32_t words_of(std::uint32_t length) noexcept {
+    constexpr std::uint32_t least_length = fixed_header_size + 8;
+    return length < least_length ? 0 : length - least_length;
 }
 
-// All that follows the fixed header.
-Result<void> read_body(const std::byte* bytes, const Header& header, const DecodeOptions& options,
-                       Descriptor& descriptor) {
-    // The words of most fields are as wide as the fields, so that this is all the memory needed: byte_offset, which a
-    // descriptor has before anything is claimed, does not lie in it.
-    constexpr std::uint32_t least_length = fixed_header_size + 8;
-    DescriptorAssembler out(descriptor, header.length < least_length ? 0 : header.length - least_length,
-                            options.private_tags, options.mode);
+void set_header(const Header& header, DescriptorAssembler& out) noexcept {
     out.set_header(header.version_minor, header.length, header.flags, header.type_tag, header.layout_tag, header.rank);
-    WireReader in(bytes, header.length, fixed_header_size);
-    if (auto read = read_shape(in, out, header.rank); !read) [[unlikely]]
+}
+
+// All that follows the buffer table.
+Result<void> read_end(WireReader& in, DescriptorAssembler& out) {
+    if (auto read = read_sections(in, out); !read) [[unlikely]]
         return read;
-    if (header.type == nullptr && !is_private_element_type(header.type_tag)) [[unlikely]]
-        out.mark_opaque();
-    if (header.layout->codec == nullptr) [[unlikely]] {
-        read_unknown_layout(in, out);
-        return {};
-    }
-    if (header.layout->codec->decode != nullptr) {
-        if (auto read = header.layout->codec->decode(in, out); !read) [[unlikely]]
-            return read;
-        out.end_layout();
-    }
-    if (!read_plain_buffer_table(in, out, header)) {
-        if (auto read = read_any_buffer_table({in, out, header, options.private_tags}); !read) [[unlikely]]
-            return read;
-    }
-    if (header.flags != 0) {
-        if (auto read = read_sections(in, out); !read) [[unlikely]]
-            return read;
-    }
     if (in.remaining() != 0) [[unlikely]] {
         if (auto read = read_trailing(in, out); !read) return read;
     }
@@ -392,12 +388,75 @@ Result<void> read_body(const std::byte* bytes, const Header& header, const Decod
     return {};
 }
 
-// Apart from decode so that the descriptor is made where the caller wants it.
-Result<Descriptor> decode_body(const std::byte* bytes, const Header& header, const DecodeOptions& options) {
-    Result<Descriptor> result = DescriptorAssembler::empty();
-    if (auto read = read_body(bytes, header, options, *result); !read) [[unlikely]]
-        result = std::unexpected(read.error());
-    return result;
+// Continues behind a table that read_plain_table has read.
+[[gnu::noinline]] Result<void> read_plain_end(const std::byte* bytes, std::uint32_t length, std::uint32_t at,
+                                              std::size_t used, const DecodeOptions& options, Descriptor& descriptor) {
+    DescriptorAssembler out(descriptor, DescriptorAssembler::Used{used}, options.private_tags, options.mode);
+    WireReader in(bytes, length, at);
+    return read_end(in, out);
+}
+
+// All that follows the fixed header, which is right. Reads that once more: to hand it over would keep it in memory, and
+// most descriptors do not come here.
+[[gnu::noinline]] Result<void> read_body(const std::byte* bytes, const DecodeOptions& options, Descriptor& descriptor) {
+    const Header header = load_header(bytes);
+    const LayoutCodec& codec = *header.layout->codec;
+    DescriptorAssembler out(descriptor, words_of(header.length), options.private_tags, options.mode);
+    set_header(header, out);
+    WireReader in(bytes, header.length, fixed_header_size);
+    if (auto read = read_shape(in, out, header.rank); !read) [[unlikely]]
+        return read;
+    if (header.type == nullptr && !is_private_element_type(header.type_tag)) [[unlikely]]
+        out.mark_opaque();
+    if (codec.decode != nullptr) {
+        if (auto read = codec.decode(in, out); !read) [[unlikely]]
+            return read;
+        out.end_layout();
+    }
+    if (auto read = read_any_buffer_table({in, out, header, options.private_tags}); !read) [[unlikely]]
+        return read;
+    return read_end(in, out);
+}
+
+// As read_body, of a layout that is not known and may be so: nobody knows what there is behind byte_offset.
+[[gnu::cold, gnu::noinline]] Result<void> read_unknown(const std::byte* bytes, const DecodeOptions& options,
+                                                       Descriptor& descriptor) {
+    const Header header = load_header(bytes);
+    const Layout& layout = header.layout == nullptr ? unknown_layout : *header.layout;
+    if (header.rank < layout.min_rank || header.rank > layout.max_rank) return rank_fault(header.rank, layout);
+    DescriptorAssembler out(descriptor, words_of(header.length), options.private_tags, options.mode);
+    set_header(header, out);
+    WireReader in(bytes, header.length, fixed_header_size);
+    if (auto read = read_shape(in, out, header.rank); !read) return read;
+    out.mark_unread();
+    out.add_trailing({in.here(), in.remaining()});
+    in.skip(in.remaining());
+    out.finish();
+    return {};
+}
+
+// Reads a row-major or column-major tensor up to the end of its buffer table when nothing at all is wrong or unusual
+// about it, as with most: without the state that layouts and sections share, so that all of it is in registers. Returns
+// where the table ends, or 0: then the descriptor is as if it were empty, and read_body decides.
+std::uint32_t read_plain_table(const std::byte* bytes, const Header& header, DescriptorAssembler& out) {
+    const std::uint32_t shape_end = fixed_header_size + 8 * header.rank;
+    const std::uint32_t table_at = shape_end + 8;
+    const std::uint32_t table_end = table_at + 1 + BufferHandle::encoded_size;
+    if (table_end > header.length || bytes[table_at] != std::byte{1}) return 0;
+    const BufferHandle handle = load_buffer_handle(bytes + table_at + 1);
+    const std::uint64_t byte_offset = load_le<std::uint64_t>(bytes + shape_end);
+    std::uint64_t count = 1;
+    if (!read_sizes(bytes + fixed_header_size, header.rank, out.claim_words(header.rank), count)) return 0;
+    if (byte_offset > handle.byte_size ||
+        !contiguous_elements_fit(*header.type, count, byte_offset, handle.byte_size) ||
+        !is_plain_handle(handle, bytes[table_end - 1], nullptr)) {
+        return 0;
+    }
+    set_header(header, out);
+    out.set_byte_offset(byte_offset);
+    out.set_element_count(count, false);
+    out.add_buffer(handle);
+    return table_end;
 }
 
 }  // namespace
@@ -408,46 +467,47 @@ Result<std::uint32_t> peek_length(std::span<const std::byte> bytes, const Decode
     return load_le<std::uint32_t>(&bytes[length_at]);
 }
 
-Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
+Result<void> decode_into(std::span<const std::byte> bytes, Descriptor& out, const DecodeOptions& options) {
     if (!starts_well(bytes, options)) [[unlikely]]
-        return header_start_fault(bytes, options);
-    const std::uint32_t length = load_le<std::uint32_t>(&bytes[length_at]);
-    if (length > bytes.size()) [[unlikely]]
-        return header_start_fault(bytes, options);
-
-    const std::uint32_t flags = load_le<std::uint32_t>(&bytes[flags_at]);
-    if ((flags & ~all_section_flags) != 0) [[unlikely]]
-        return flags_fault(flags);
-    const auto type_tag = static_cast<std::uint8_t>(bytes[type_tag_at]);
-    const ElementTypeInfo* type = find_element_type(type_tag);
-    const bool described = (flags & descriptor_flag::extension_type) != 0;
-    if (type == nullptr ? !described || !is_private_element_type(type_tag) : described) [[unlikely]] {
-        if (!may_be_unknown(type_tag, options) || type != nullptr || is_private_element_type(type_tag))
-            return type_fault(type_tag);
+        return decode_start_fault(bytes, options);
+    const Header header = load_header(bytes.data());
+    if (header.length > bytes.size()) [[unlikely]]
+        return decode_start_fault(bytes, options);
+    if ((header.flags & ~all_section_flags) != 0) [[unlikely]]
+        return flags_fault(header.flags);
+    const bool described = (header.flags & descriptor_flag::extension_type) != 0;
+    if (header.type == nullptr || described) [[unlikely]] {
+        if (!may_lack_type(header, options)) return type_fault(header.type_tag);
     }
-    const auto layout_tag = static_cast<std::uint8_t>(bytes[layout_tag_at]);
-    const Layout* layout = find_layout(layout_tag);
-    if (is_private_layout(layout_tag)) [[unlikely]] {
-        if (options.private_tags == PrivateTags::refuse && options.mode == Mode::strict)
-            return layout_fault(layout_tag, layout);
-    } else if (layout == nullptr || layout->codec == nullptr) [[unlikely]] {
-        if (!may_be_unknown(layout_tag, options)) return layout_fault(layout_tag, layout);
-        if (layout == nullptr) layout = &unknown_layout;
+    const bool contiguous = header.layout != nullptr && header.layout->codec == &contiguous_codec;
+    if (!contiguous) {
+        if (is_private_layout(header.layout_tag)) {
+            if (options.private_tags == PrivateTags::refuse && options.mode == Mode::strict)
+                return layout_fault(header.layout_tag, header.layout);
+        } else if (header.layout == nullptr || header.layout->codec == nullptr) {
+            if (!may_be_unknown(header.layout_tag, options)) return layout_fault(header.layout_tag, header.layout);
+            return read_unknown(bytes.data(), options, out);
+        }
     }
-    const std::uint32_t rank = load_le<std::uint32_t>(&bytes[rank_at]);
-    if (rank < layout->min_rank || rank > layout->max_rank) [[unlikely]]
-        return rank_fault(rank, *layout);
+    if (header.rank < header.layout->min_rank || header.rank > header.layout->max_rank) [[unlikely]]
+        return rank_fault(header.rank, *header.layout);
+    if (contiguous && header.type != nullptr) {
+        DescriptorAssembler assembler(out, words_of(header.length), options.private_tags, options.mode);
+        if (const std::uint32_t end = read_plain_table(bytes.data(), header, assembler)) [[likely]] {
+            if (header.flags != 0 || end != header.length)
+                return read_plain_end(bytes.data(), header.length, end, assembler.used(), options, out);
+            assembler.finish();
+            return {};
+        }
+    }
+    return read_body(bytes.data(), options, out);
+}
 
-    return decode_body(bytes.data(),
-                       {.length = length,
-                        .flags = flags,
-                        .type = type,
-                        .layout = layout,
-                        .rank = rank,
-                        .type_tag = type_tag,
-                        .layout_tag = layout_tag,
-                        .version_minor = static_cast<std::uint8_t>(bytes[version_minor_at])},
-                       options);
+Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions& options) {
+    Result<Descriptor> result = DescriptorAssembler::empty();
+    if (auto decoded = decode_into(bytes, *result, options); !decoded) [[unlikely]]
+        result = std::unexpected(decoded.error());
+    return result;
 }
 
 }  // namespace hurray

@@ -59,6 +59,8 @@ class Descriptor {
   public:
     /// Only the decoder, which fills it, can name the argument.
     explicit Descriptor(MadeByDecoder) noexcept {}
+    /// A place for decode_into; until that has filled it, it is like one that was moved from.
+    [[nodiscard]] static Descriptor vacant() noexcept { return Descriptor(MadeByDecoder{}); }
 
     /// Type tag; see find_element_type.
     [[nodiscard]] std::uint8_t element_type() const noexcept { return element_type_; }

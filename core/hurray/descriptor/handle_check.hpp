@@ -60,6 +60,9 @@ constexpr bool is_power_of_two(std::uint32_t value) noexcept {
 inline bool is_plain_handle(const BufferHandle& handle, std::byte reserved, const BufferHandle* first) noexcept {
     if (!is_power_of_two(handle.alignment)) return false;
     if (handle.alignment < least_alignment && handle.byte_size != 0) return false;
+    // Most are of the CPU, PRODUCER_SYNCED and STANDARD, which is right: a single comparison.
+    if ((handle.device_tag | handle.sync_mode | handle.memory_class) == 0 && first == nullptr)
+        return reserved == std::byte{0};
     if (handle.device_tag >= memory_classes_of_device.size() || handle.memory_class > memory_class::peer) return false;
     if ((memory_classes_of_device[handle.device_tag] >> handle.memory_class & 1) == 0) return false;
     if (handle.sync_mode != sync_mode::producer_synced &&

@@ -10,8 +10,9 @@ extern const LayoutCodec contiguous_codec;
 /// Whether `byte_size` bytes have room for the elements from byte_offset on, which is at most byte_size.
 inline bool contiguous_elements_fit(const ElementTypeInfo& type, std::uint64_t element_count, std::uint64_t byte_offset,
                                     std::uint64_t byte_size) noexcept {
-    const auto needed = packed_size(type, element_count);
-    return needed && *needed <= byte_size - byte_offset;
+    std::uint64_t needed = 0;
+    if (__builtin_mul_overflow(packed_groups(type, element_count), type.group_bytes, &needed)) return false;
+    return needed <= byte_size - byte_offset;
 }
 
 /// The check of a buffer's size for layouts that have no gaps between the elements.

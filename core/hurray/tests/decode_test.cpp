@@ -114,6 +114,19 @@ TEST(Decode, KeepsNothingOfTheInput) {
     EXPECT_EQ(test::encoded(decoded.value()), before);
 }
 
+TEST(Decode, IntoAPlaceGivesTheSameDescriptor) {
+    Descriptor place = Descriptor::vacant();
+    for (const Bytes& bytes : test::valid_descriptors()) {
+        const auto refused = decode_into(std::span(bytes).first(bytes.size() - 1), place);
+        ASSERT_FALSE(refused.has_value());
+        place = Descriptor::vacant();
+        const auto decoded = decode_into(bytes, place);
+        ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
+        expect_same_bytes(place, bytes);
+        place = Descriptor::vacant();
+    }
+}
+
 TEST(Decode, TheLengthLimitIsTheCallersAndInclusive) {
     const Bytes bytes = plain();
     EXPECT_TRUE(decode(bytes, {.max_length = 61}).has_value());
