@@ -151,6 +151,11 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_descriptor_decode", "report_empty", "error"},
         {"hurray_descriptor_decode", "report_endless", "error"},
         {"hurray_descriptor_decode", "status", ""},
+        {"hurray_descriptor_decode_options", "zeroed", "out"},
+        {"hurray_descriptor_decode_options", "report_code", "error"},
+        {"hurray_descriptor_decode_options", "report_empty", "error"},
+        {"hurray_descriptor_decode_options", "report_endless", "error"},
+        {"hurray_descriptor_decode_options", "status", ""},
         {"hurray_descriptor_peek_length", "zeroed", "out_length"},
         {"hurray_descriptor_peek_length", "report_code", "error"},
         {"hurray_descriptor_peek_length", "report_empty", "error"},
@@ -202,6 +207,70 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_descriptor_builder_build", "status", ""},
         {"hurray_descriptor_builder_destroy", "no_op_of_null", "builder"},
         {"hurray_descriptor_builder_destroy", "no_op_of_null_variable", "builder"},
+        {"hurray_descriptor_layout_fields", "zeroed", "out_fields"},
+        {"hurray_descriptor_layout_fields", "struct_size", "out_fields"},
+        {"hurray_descriptor_layout_fields", "report_code", "error"},
+        {"hurray_descriptor_layout_fields", "report_empty", "error"},
+        {"hurray_descriptor_layout_fields", "report_endless", "error"},
+        {"hurray_descriptor_layout_fields", "status", ""},
+        {"hurray_descriptor_tile_level", "zeroed", "out_level"},
+        {"hurray_descriptor_tile_level", "struct_size", "out_level"},
+        {"hurray_descriptor_tile_level", "report_code", "error"},
+        {"hurray_descriptor_tile_level", "report_empty", "error"},
+        {"hurray_descriptor_tile_level", "report_endless", "error"},
+        {"hurray_descriptor_tile_level", "status", ""},
+        {"hurray_descriptor_quantization", "zeroed", "out_quantization"},
+        {"hurray_descriptor_quantization", "struct_size", "out_quantization"},
+        {"hurray_descriptor_quantization", "report_code", "error"},
+        {"hurray_descriptor_quantization", "report_empty", "error"},
+        {"hurray_descriptor_quantization", "report_endless", "error"},
+        {"hurray_descriptor_quantization", "status", ""},
+        {"hurray_descriptor_statistics", "zeroed", "out_statistics"},
+        {"hurray_descriptor_statistics", "struct_size", "out_statistics"},
+        {"hurray_descriptor_statistics", "report_code", "error"},
+        {"hurray_descriptor_statistics", "report_empty", "error"},
+        {"hurray_descriptor_statistics", "report_endless", "error"},
+        {"hurray_descriptor_statistics", "status", ""},
+        {"hurray_descriptor_extension_type", "zeroed", "out_type"},
+        {"hurray_descriptor_extension_type", "struct_size", "out_type"},
+        {"hurray_descriptor_extension_type", "report_code", "error"},
+        {"hurray_descriptor_extension_type", "report_empty", "error"},
+        {"hurray_descriptor_extension_type", "report_endless", "error"},
+        {"hurray_descriptor_extension_type", "status", ""},
+        {"hurray_descriptor_composite_member", "zeroed", "out_member"},
+        {"hurray_descriptor_composite_member", "struct_size", "out_member"},
+        {"hurray_descriptor_composite_member", "report_code", "error"},
+        {"hurray_descriptor_composite_member", "report_empty", "error"},
+        {"hurray_descriptor_composite_member", "report_endless", "error"},
+        {"hurray_descriptor_composite_member", "status", ""},
+        {"hurray_descriptor_builder_set_layout_fields", "report_code", "error"},
+        {"hurray_descriptor_builder_set_layout_fields", "report_empty", "error"},
+        {"hurray_descriptor_builder_set_layout_fields", "report_endless", "error"},
+        {"hurray_descriptor_builder_set_layout_fields", "status", ""},
+        {"hurray_descriptor_builder_add_tile_level", "report_code", "error"},
+        {"hurray_descriptor_builder_add_tile_level", "report_empty", "error"},
+        {"hurray_descriptor_builder_add_tile_level", "report_endless", "error"},
+        {"hurray_descriptor_builder_add_tile_level", "status", ""},
+        {"hurray_descriptor_builder_set_quantization", "report_code", "error"},
+        {"hurray_descriptor_builder_set_quantization", "report_empty", "error"},
+        {"hurray_descriptor_builder_set_quantization", "report_endless", "error"},
+        {"hurray_descriptor_builder_set_quantization", "status", ""},
+        {"hurray_descriptor_builder_set_statistics", "report_code", "error"},
+        {"hurray_descriptor_builder_set_statistics", "report_empty", "error"},
+        {"hurray_descriptor_builder_set_statistics", "report_endless", "error"},
+        {"hurray_descriptor_builder_set_statistics", "status", ""},
+        {"hurray_descriptor_builder_set_extension_type", "report_code", "error"},
+        {"hurray_descriptor_builder_set_extension_type", "report_empty", "error"},
+        {"hurray_descriptor_builder_set_extension_type", "report_endless", "error"},
+        {"hurray_descriptor_builder_set_extension_type", "status", ""},
+        {"hurray_descriptor_builder_set_composite_member", "report_code", "error"},
+        {"hurray_descriptor_builder_set_composite_member", "report_empty", "error"},
+        {"hurray_descriptor_builder_set_composite_member", "report_endless", "error"},
+        {"hurray_descriptor_builder_set_composite_member", "status", ""},
+        {"hurray_descriptor_builder_allow_private_tags", "report_code", "error"},
+        {"hurray_descriptor_builder_allow_private_tags", "report_empty", "error"},
+        {"hurray_descriptor_builder_allow_private_tags", "report_endless", "error"},
+        {"hurray_descriptor_builder_allow_private_tags", "status", ""},
         {"hurray_tensor_new", "variable", "list"},
         {"hurray_tensor_new", "taken", "list"},
         {"hurray_tensor_new", "zeroed", "out_tensor"},
@@ -224,6 +293,15 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_tensor_import", "report_empty", "error"},
         {"hurray_tensor_import", "report_endless", "error"},
         {"hurray_tensor_import", "status", ""},
+        {"hurray_tensor_import_options", "variable", "list"},
+        {"hurray_tensor_import_options", "taken", "list"},
+        {"hurray_tensor_import_options", "variable", "context"},
+        {"hurray_tensor_import_options", "taken", "context"},
+        {"hurray_tensor_import_options", "zeroed", "out_tensor"},
+        {"hurray_tensor_import_options", "report_code", "error"},
+        {"hurray_tensor_import_options", "report_empty", "error"},
+        {"hurray_tensor_import_options", "report_endless", "error"},
+        {"hurray_tensor_import_options", "status", ""},
         {"hurray_tensor_export", "zeroed", "out_list"},
         {"hurray_tensor_export", "zeroed", "out_context"},
         {"hurray_tensor_export", "report_code", "error"},
@@ -828,6 +906,21 @@ HurrayStatus hurray_descriptor_decode(const uint8_t *bytes, uint64_t length, Hur
     return status;
 }
 
+HurrayStatus hurray_descriptor_decode_options(const uint8_t *bytes, uint64_t length,
+                                              const HurrayDecodeOptions *options, HurrayDescriptor **out,
+                                              HurrayError *error) {
+    const Call call("hurray_descriptor_decode_options");
+    const Before out_before(out);
+    const HurrayStatus status = call.real(&hurray_descriptor_decode_options)(bytes, length, options, out, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out != nullptr && call.is("zeroed", "out")) out_before.restore(out);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
 HurrayStatus hurray_descriptor_peek_length(const uint8_t *bytes, uint64_t length, uint64_t *out_length,
                                            HurrayError *error) {
     const Call call("hurray_descriptor_peek_length");
@@ -984,6 +1077,181 @@ HurrayStatus hurray_descriptor_builder_destroy(HurrayDescriptorBuilder **builder
     return status;
 }
 
+HurrayStatus hurray_descriptor_layout_fields(const HurrayDescriptor *descriptor,
+                                             HurrayLayoutFields *out_fields, HurrayError *error) {
+    const Call call("hurray_descriptor_layout_fields");
+    const Before out_fields_before(out_fields);
+    const HurrayStatus status = call.real(&hurray_descriptor_layout_fields)(descriptor, out_fields, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_fields != nullptr && call.is("zeroed", "out_fields")) out_fields_before.restore(out_fields);
+    if (out_fields != nullptr && call.is("struct_size", "out_fields")) out_fields->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_tile_level(const HurrayDescriptor *descriptor, uint32_t level,
+                                          HurrayTileLevel *out_level, HurrayError *error) {
+    const Call call("hurray_descriptor_tile_level");
+    const Before out_level_before(out_level);
+    const HurrayStatus status = call.real(&hurray_descriptor_tile_level)(descriptor, level, out_level, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_level != nullptr && call.is("zeroed", "out_level")) out_level_before.restore(out_level);
+    if (out_level != nullptr && call.is("struct_size", "out_level")) out_level->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_quantization(const HurrayDescriptor *descriptor,
+                                            HurrayQuantization *out_quantization, HurrayError *error) {
+    const Call call("hurray_descriptor_quantization");
+    const Before out_quantization_before(out_quantization);
+    const HurrayStatus status = call.real(&hurray_descriptor_quantization)(descriptor, out_quantization, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_quantization != nullptr && call.is("zeroed", "out_quantization")) out_quantization_before.restore(out_quantization);
+    if (out_quantization != nullptr && call.is("struct_size", "out_quantization")) out_quantization->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_statistics(const HurrayDescriptor *descriptor,
+                                          HurrayStatistics *out_statistics, HurrayError *error) {
+    const Call call("hurray_descriptor_statistics");
+    const Before out_statistics_before(out_statistics);
+    const HurrayStatus status = call.real(&hurray_descriptor_statistics)(descriptor, out_statistics, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_statistics != nullptr && call.is("zeroed", "out_statistics")) out_statistics_before.restore(out_statistics);
+    if (out_statistics != nullptr && call.is("struct_size", "out_statistics")) out_statistics->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_extension_type(const HurrayDescriptor *descriptor,
+                                              HurrayExtensionType *out_type, HurrayError *error) {
+    const Call call("hurray_descriptor_extension_type");
+    const Before out_type_before(out_type);
+    const HurrayStatus status = call.real(&hurray_descriptor_extension_type)(descriptor, out_type, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_type != nullptr && call.is("zeroed", "out_type")) out_type_before.restore(out_type);
+    if (out_type != nullptr && call.is("struct_size", "out_type")) out_type->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_composite_member(const HurrayDescriptor *descriptor,
+                                                HurrayCompositeMember *out_member, HurrayError *error) {
+    const Call call("hurray_descriptor_composite_member");
+    const Before out_member_before(out_member);
+    const HurrayStatus status = call.real(&hurray_descriptor_composite_member)(descriptor, out_member, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_member != nullptr && call.is("zeroed", "out_member")) out_member_before.restore(out_member);
+    if (out_member != nullptr && call.is("struct_size", "out_member")) out_member->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_builder_set_layout_fields(HurrayDescriptorBuilder *builder,
+                                                         const HurrayLayoutFields *fields, HurrayError *error) {
+    const Call call("hurray_descriptor_builder_set_layout_fields");
+    const HurrayStatus status = call.real(&hurray_descriptor_builder_set_layout_fields)(builder, fields, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_builder_add_tile_level(HurrayDescriptorBuilder *builder,
+                                                      const HurrayTileLevel *level, HurrayError *error) {
+    const Call call("hurray_descriptor_builder_add_tile_level");
+    const HurrayStatus status = call.real(&hurray_descriptor_builder_add_tile_level)(builder, level, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_builder_set_quantization(HurrayDescriptorBuilder *builder,
+                                                        const HurrayQuantization *quantization,
+                                                        HurrayError *error) {
+    const Call call("hurray_descriptor_builder_set_quantization");
+    const HurrayStatus status = call.real(&hurray_descriptor_builder_set_quantization)(builder, quantization, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_builder_set_statistics(HurrayDescriptorBuilder *builder,
+                                                      const HurrayStatistics *statistics, HurrayError *error) {
+    const Call call("hurray_descriptor_builder_set_statistics");
+    const HurrayStatus status = call.real(&hurray_descriptor_builder_set_statistics)(builder, statistics, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_builder_set_extension_type(HurrayDescriptorBuilder *builder,
+                                                          const HurrayExtensionType *type, HurrayError *error) {
+    const Call call("hurray_descriptor_builder_set_extension_type");
+    const HurrayStatus status = call.real(&hurray_descriptor_builder_set_extension_type)(builder, type, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_builder_set_composite_member(
+        HurrayDescriptorBuilder *builder, const HurrayCompositeMember *member, HurrayError *error) {
+    const Call call("hurray_descriptor_builder_set_composite_member");
+    const HurrayStatus status = call.real(&hurray_descriptor_builder_set_composite_member)(builder, member, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_descriptor_builder_allow_private_tags(HurrayDescriptorBuilder *builder,
+                                                          HurrayError *error) {
+    const Call call("hurray_descriptor_builder_allow_private_tags");
+    const HurrayStatus status = call.real(&hurray_descriptor_builder_allow_private_tags)(builder, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
 HurrayStatus hurray_tensor_new(const HurrayDescriptor *descriptor, HurrayBufferList **list,
                                HurrayTensor **out_tensor, HurrayError *error) {
     const Call call("hurray_tensor_new");
@@ -1025,6 +1293,31 @@ HurrayStatus hurray_tensor_import(HurrayBufferList **list, HurrayTensorContext *
     const Call call("hurray_tensor_import");
     const Before out_tensor_before(out_tensor);
     const HurrayStatus status = call.real(&hurray_tensor_import)(list, context, out_tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (list != nullptr && call.is("variable", "list")) *list = nullptr;
+    if (list != nullptr && *list != nullptr && call.is("taken", "list")) {
+        auto* taken = *list;
+        (void)hurray_buffer_list_destroy(&taken);
+    }
+    if (context != nullptr && call.is("variable", "context")) *context = nullptr;
+    if (context != nullptr && *context != nullptr && call.is("taken", "context")) {
+        auto* taken = *context;
+        (void)hurray_tensor_context_destroy(&taken);
+    }
+    if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_import_options(HurrayBufferList **list, HurrayTensorContext **context,
+                                          const HurrayDecodeOptions *options, HurrayTensor **out_tensor,
+                                          HurrayError *error) {
+    const Call call("hurray_tensor_import_options");
+    const Before out_tensor_before(out_tensor);
+    const HurrayStatus status = call.real(&hurray_tensor_import_options)(list, context, options, out_tensor, error);
     if (status != HURRAY_ERR_NULL_POINTER) return status;
     if (list != nullptr && call.is("variable", "list")) *list = nullptr;
     if (list != nullptr && *list != nullptr && call.is("taken", "list")) {

@@ -511,6 +511,24 @@ TEST_F(NullPointers, hurray_descriptor_decode_out) {
     }
 }
 
+TEST_F(NullPointers, hurray_descriptor_decode_options_bytes) {
+    Out<HurrayDescriptor *> out;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_decode_options(nullptr, scalar<uint64_t>("length"), optional<HurrayDecodeOptions>(), out.get(), error), HURRAY_ERR_NULL_POINTER);
+        out.expect_zeroed("out");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_decode_options_out) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_decode_options(memory<uint8_t>(), scalar<uint64_t>("length"), optional<HurrayDecodeOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
 TEST_F(NullPointers, hurray_descriptor_peek_length_bytes) {
     Out<uint64_t> out_length;
     for (HurrayError* error : reports()) {
@@ -707,6 +725,218 @@ TEST_F(NullPointers, hurray_descriptor_builder_destroy_of_null_is_a_no_op) {
     EXPECT_EQ(builder, nullptr);
 }
 
+TEST_F(NullPointers, hurray_descriptor_layout_fields_descriptor) {
+    Out<HurrayLayoutFields, true> out_fields;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_layout_fields(nullptr, out_fields.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_fields.expect_zeroed("out_fields");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_layout_fields_out_fields) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_layout_fields(live<HurrayDescriptor>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_tile_level_descriptor) {
+    Out<HurrayTileLevel, true> out_level;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_tile_level(nullptr, scalar<uint32_t>("level"), out_level.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_level.expect_zeroed("out_level");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_tile_level_out_level) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_tile_level(live<HurrayDescriptor>(), scalar<uint32_t>("level"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_quantization_descriptor) {
+    Out<HurrayQuantization, true> out_quantization;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_quantization(nullptr, out_quantization.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_quantization.expect_zeroed("out_quantization");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_quantization_out_quantization) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_quantization(live<HurrayDescriptor>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_statistics_descriptor) {
+    Out<HurrayStatistics, true> out_statistics;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_statistics(nullptr, out_statistics.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_statistics.expect_zeroed("out_statistics");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_statistics_out_statistics) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_statistics(live<HurrayDescriptor>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_extension_type_descriptor) {
+    Out<HurrayExtensionType, true> out_type;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_extension_type(nullptr, out_type.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_type.expect_zeroed("out_type");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_extension_type_out_type) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_extension_type(live<HurrayDescriptor>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_composite_member_descriptor) {
+    Out<HurrayCompositeMember, true> out_member;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_composite_member(nullptr, out_member.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_member.expect_zeroed("out_member");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_composite_member_out_member) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_composite_member(live<HurrayDescriptor>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_set_layout_fields_builder) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_set_layout_fields(nullptr, value<HurrayLayoutFields>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_set_layout_fields_fields) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_set_layout_fields(live<HurrayDescriptorBuilder>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_add_tile_level_builder) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_add_tile_level(nullptr, value<HurrayTileLevel>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_add_tile_level_level) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_add_tile_level(live<HurrayDescriptorBuilder>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_set_quantization_builder) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_set_quantization(nullptr, value<HurrayQuantization>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_set_quantization_quantization) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_set_quantization(live<HurrayDescriptorBuilder>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_set_statistics_builder) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_set_statistics(nullptr, value<HurrayStatistics>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_set_statistics_statistics) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_set_statistics(live<HurrayDescriptorBuilder>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_set_extension_type_builder) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_set_extension_type(nullptr, value<HurrayExtensionType>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_set_extension_type_type) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_set_extension_type(live<HurrayDescriptorBuilder>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_set_composite_member_builder) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_set_composite_member(nullptr, value<HurrayCompositeMember>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_set_composite_member_member) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_set_composite_member(live<HurrayDescriptorBuilder>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_descriptor_builder_allow_private_tags_builder) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_descriptor_builder_allow_private_tags(nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
 TEST_F(NullPointers, hurray_tensor_new_descriptor) {
     Variable<HurrayBufferList> list(live<HurrayBufferList>());
     Out<HurrayTensor *> out_tensor;
@@ -833,6 +1063,68 @@ TEST_F(NullPointers, hurray_tensor_import_out_tensor) {
     Variable<HurrayTensorContext> context(live<HurrayTensorContext>());
     for (HurrayError* error : reports()) {
         EXPECT_EQ(hurray_tensor_import(list.get(), context.get(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        list.expect_unchanged("list");
+        context.expect_unchanged("context");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_import_options_list) {
+    Variable<HurrayTensorContext> context(live<HurrayTensorContext>());
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_import_options(nullptr, context.get(), optional<HurrayDecodeOptions>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        context.expect_unchanged("context");
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_import_options_list_holds_null) {
+    HurrayBufferList* list = nullptr;
+    Variable<HurrayTensorContext> context(live<HurrayTensorContext>());
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_import_options(&list, context.get(), optional<HurrayDecodeOptions>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        context.expect_unchanged("context");
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_import_options_context) {
+    Variable<HurrayBufferList> list(live<HurrayBufferList>());
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_import_options(list.get(), nullptr, optional<HurrayDecodeOptions>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        list.expect_unchanged("list");
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_import_options_context_holds_null) {
+    Variable<HurrayBufferList> list(live<HurrayBufferList>());
+    HurrayTensorContext* context = nullptr;
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_import_options(list.get(), &context, optional<HurrayDecodeOptions>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        list.expect_unchanged("list");
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_import_options_out_tensor) {
+    Variable<HurrayBufferList> list(live<HurrayBufferList>());
+    Variable<HurrayTensorContext> context(live<HurrayTensorContext>());
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_import_options(list.get(), context.get(), optional<HurrayDecodeOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
         list.expect_unchanged("list");
         context.expect_unchanged("context");
         expect_no_callback();

@@ -338,6 +338,17 @@ HurrayStatus hurray_descriptor_decode(const uint8_t *bytes, uint64_t length, Hur
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_descriptor_decode_options(const uint8_t *bytes, uint64_t length,
+                                              const HurrayDecodeOptions *options, HurrayDescriptor **out,
+                                              HurrayError *error) {
+    (void)(bytes);
+    (void)(length);
+    (void)(options);
+    (void)(out);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_descriptor_peek_length(const uint8_t *bytes, uint64_t length, uint64_t *out_length,
                                            HurrayError *error) {
     (void)(bytes);
@@ -441,6 +452,111 @@ HurrayStatus hurray_descriptor_builder_destroy(HurrayDescriptorBuilder **builder
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_descriptor_layout_fields(const HurrayDescriptor *descriptor,
+                                             HurrayLayoutFields *out_fields, HurrayError *error) {
+    (void)(descriptor);
+    (void)(out_fields);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_tile_level(const HurrayDescriptor *descriptor, uint32_t level,
+                                          HurrayTileLevel *out_level, HurrayError *error) {
+    (void)(descriptor);
+    (void)(level);
+    (void)(out_level);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_quantization(const HurrayDescriptor *descriptor,
+                                            HurrayQuantization *out_quantization, HurrayError *error) {
+    (void)(descriptor);
+    (void)(out_quantization);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_statistics(const HurrayDescriptor *descriptor,
+                                          HurrayStatistics *out_statistics, HurrayError *error) {
+    (void)(descriptor);
+    (void)(out_statistics);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_extension_type(const HurrayDescriptor *descriptor,
+                                              HurrayExtensionType *out_type, HurrayError *error) {
+    (void)(descriptor);
+    (void)(out_type);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_composite_member(const HurrayDescriptor *descriptor,
+                                                HurrayCompositeMember *out_member, HurrayError *error) {
+    (void)(descriptor);
+    (void)(out_member);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_builder_set_layout_fields(HurrayDescriptorBuilder *builder,
+                                                         const HurrayLayoutFields *fields, HurrayError *error) {
+    (void)(builder);
+    (void)(fields);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_builder_add_tile_level(HurrayDescriptorBuilder *builder,
+                                                      const HurrayTileLevel *level, HurrayError *error) {
+    (void)(builder);
+    (void)(level);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_builder_set_quantization(HurrayDescriptorBuilder *builder,
+                                                        const HurrayQuantization *quantization,
+                                                        HurrayError *error) {
+    (void)(builder);
+    (void)(quantization);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_builder_set_statistics(HurrayDescriptorBuilder *builder,
+                                                      const HurrayStatistics *statistics, HurrayError *error) {
+    (void)(builder);
+    (void)(statistics);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_builder_set_extension_type(HurrayDescriptorBuilder *builder,
+                                                          const HurrayExtensionType *type, HurrayError *error) {
+    (void)(builder);
+    (void)(type);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_builder_set_composite_member(
+        HurrayDescriptorBuilder *builder, const HurrayCompositeMember *member, HurrayError *error) {
+    (void)(builder);
+    (void)(member);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_descriptor_builder_allow_private_tags(HurrayDescriptorBuilder *builder,
+                                                          HurrayError *error) {
+    (void)(builder);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_tensor_new(const HurrayDescriptor *descriptor, HurrayBufferList **list,
                                HurrayTensor **out_tensor, HurrayError *error) {
     (void)(descriptor);
@@ -469,6 +585,17 @@ HurrayStatus hurray_tensor_import(HurrayBufferList **list, HurrayTensorContext *
                                   HurrayTensor **out_tensor, HurrayError *error) {
     (void)(list);
     (void)(context);
+    (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_import_options(HurrayBufferList **list, HurrayTensorContext **context,
+                                          const HurrayDecodeOptions *options, HurrayTensor **out_tensor,
+                                          HurrayError *error) {
+    (void)(list);
+    (void)(context);
+    (void)(options);
     (void)(out_tensor);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;

@@ -1,4 +1,5 @@
 // Descriptors: decode, read, build, encode. (format: tensor descriptor)
+#include <cstddef>
 #include <utility>
 
 #include "abi/src/api/annotations.hpp"
@@ -6,7 +7,7 @@
 #include "abi/src/api/tags.hpp"
 #include "abi/src/api/tensor.hpp"
 #include "abi/src/internal/barrier.hpp"
-#include "abi/src/internal/covered.hpp"
+#include "abi/src/internal/descriptor_fields.hpp"
 #include "abi/src/internal/objects.hpp"
 #include "core/hurray/descriptor/codec.hpp"
 #include "core/hurray/descriptor/extension_type_section.hpp"
@@ -40,7 +41,33 @@ HURRAY_API HurrayStatus hurray_descriptor_decode(HG_IN_ARRAY(length) const uint8
     return guarded(error, [&]() -> Result<void> {
         auto decoded = decode(as_span(bytes, length));
         if (!decoded) return std::unexpected(decoded.error());
-        if (auto covered = check_covered(*decoded); !covered) return covered;
+        *out = new HurrayDescriptor(std::move(*decoded));
+        return {};
+    });
+}
+
+/// Decodes a descriptor as hurray_descriptor_decode does, by the options of the caller: longer ones, private tags, or what
+/// is not known (permissive).
+/// @param bytes encoded descriptor, at any alignment
+/// @param length how many bytes there are
+/// @param options null: the defaults, as in hurray_descriptor_decode
+/// @owner caller; nothing of `bytes` is kept
+/// @errors as hurray_descriptor_decode; INVALID_ARGUMENT: options
+/// @thread any
+/// @since 4
+/// @spec format: tensor descriptor
+HURRAY_API HurrayStatus hurray_descriptor_decode_options(HG_IN_ARRAY(length) const uint8_t* bytes, uint64_t length,
+                                                         HG_IN_OPT const HurrayDecodeOptions* options,
+                                                         HG_OUT_OWNED(hurray_descriptor_destroy) HurrayDescriptor** out,
+                                                         HG_ERROR HurrayError* error) noexcept {
+    HURRAY_REQUIRE(out, error);
+    *out = nullptr;
+    if (bytes == nullptr && length != 0) return report_null("bytes", error);
+    return guarded(error, [&]() -> Result<void> {
+        auto chosen = decode_options(options);
+        if (!chosen) return std::unexpected(chosen.error());
+        auto decoded = decode(as_span(bytes, length), *chosen);
+        if (!decoded) return std::unexpected(decoded.error());
         *out = new HurrayDescriptor(std::move(*decoded));
         return {};
     });
@@ -104,7 +131,14 @@ HURRAY_API HurrayStatus hurray_descriptor_info(HG_IN const HurrayDescriptor* des
             info.parent_shape = value.rank() == 0 ? &no_dimensions : value.parent_shape().data();
             info.shard_offset = value.rank() == 0 ? &no_dimensions : value.shard_offset().data();
         }
-        return fill_sized_struct(out_info, info, sizeof info, "out_info");
+        info.reading = (value.is_opaque() ? HURRAY_DESCRIPTOR_OPAQUE : 0) | (value.is_unread() ? HURRAY_DESCRIPTOR_UNREAD : 0);
+        if (const auto trailing = value.trailing(); !trailing.empty()) {
+            info.trailing = reinterpret_cast<const std::uint8_t*>(trailing.data());
+            info.trailing_length = trailing.size();
+        }
+        // What the struct was before it told what a permissive reader found.
+        constexpr std::uint32_t minimum = offsetof(HurrayDescriptorInfo, reading);
+        return fill_sized_struct(out_info, info, minimum, "out_info");
     });
 }
 
@@ -186,7 +220,7 @@ HURRAY_API HurrayStatus hurray_descriptor_builder_new(uint8_t element_type, uint
         if (rank > HURRAY_MAX_RANK) {
             return fail(Status::invalid_argument, Error::no_offset, "rank: expected at most %u, got %u", HURRAY_MAX_RANK, rank);
         }
-        *out_builder = new HurrayDescriptorBuilder(DescriptorBuilder(element_type, layout, std::span(shape, rank)));
+        *out_builder = new HurrayDescriptorBuilder(element_type, layout, std::span(shape, rank));
         return {};
     });
 }
@@ -257,7 +291,7 @@ HURRAY_API HurrayStatus hurray_descriptor_builder_add_buffer(HG_INOUT HurrayDesc
     HURRAY_REQUIRE_HANDLE(builder, error);
     HURRAY_REQUIRE(handle_bytes, error);
     return guarded(error, [&]() -> Result<void> {
-        auto handle = decode_buffer_handle(std::as_bytes(std::span(handle_bytes->bytes)), 0);
+        auto handle = decode_buffer_handle(std::as_bytes(std::span(handle_bytes->bytes)), 0, builder->private_tags);
         if (!handle) return std::unexpected(handle.error());
         return builder->value.add_buffer(*handle);
     });
@@ -275,9 +309,8 @@ HURRAY_API HurrayStatus hurray_descriptor_builder_build(HG_IN const HurrayDescri
     HURRAY_REQUIRE_HANDLE(builder, error);
     HURRAY_REQUIRE(out, error);
     return guarded(error, [&]() -> Result<void> {
-        auto built = builder->value.build();
+        auto built = builder->value.build(builder->private_tags);
         if (!built) return std::unexpected(built.error());
-        if (auto covered = check_covered(*built); !covered) return covered;
         *out = new HurrayDescriptor(std::move(*built));
         return {};
     });

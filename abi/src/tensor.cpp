@@ -8,6 +8,7 @@
 #include "abi/src/api/annotations.hpp"
 #include "abi/src/api/tags.hpp"
 #include "abi/src/internal/barrier.hpp"
+#include "abi/src/internal/descriptor_fields.hpp"
 #include "abi/src/internal/foreign.hpp"
 #include "abi/src/internal/objects.hpp"
 #include "core/hurray/base/checked.hpp"
@@ -69,7 +70,8 @@ Result<void> check_exportable(const HurrayTensor& tensor) {
 /// @param descriptor read and copied
 /// @owner the list moves into the tensor on success and the variable is nulled; on failure it stays the caller's
 /// @errors INVALID_LAYOUT: another number of buffers; BUFFER_TOO_SMALL; MISALIGNED; INVALID_TYPE: another device;
-///     SYNC_MODE_MISMATCH; INVALID_HANDLE: the list is part of a tensor; LIMIT_EXCEEDED: a dimension of 2^63 or more
+///     SYNC_MODE_MISMATCH; INVALID_HANDLE: the list is part of a tensor; LIMIT_EXCEEDED: a dimension of 2^63 or more;
+///     UNSUPPORTED: an unread descriptor
 /// @thread one thread at a time
 /// @since 4
 HURRAY_API HurrayStatus hurray_tensor_new(HG_IN const HurrayDescriptor* descriptor, HG_CONSUMED_VAR HurrayBufferList** list,
@@ -163,6 +165,35 @@ HURRAY_API HurrayStatus hurray_tensor_import(HG_CONSUMED_VAR HurrayBufferList** 
     });
 }
 
+/// Takes over a pair as hurray_tensor_import does, and reads the context's descriptor by the options of the caller.
+/// @param options null: the defaults, as in hurray_tensor_import
+/// @owner list and context move into the tensor on success and both variables are nulled; on failure both stay the
+///     caller's
+/// @errors as hurray_tensor_import; INVALID_ARGUMENT: options; UNSUPPORTED: permissive, and the layout is not known
+/// @thread one thread at a time
+/// @since 4
+/// @spec ABI: Tensor Context
+HURRAY_API HurrayStatus hurray_tensor_import_options(HG_CONSUMED_VAR HurrayBufferList** list,
+                                                     HG_CONSUMED_VAR HurrayTensorContext** context,
+                                                     HG_IN_OPT const HurrayDecodeOptions* options,
+                                                     HG_OUT_OWNED(hurray_tensor_destroy) HurrayTensor** out_tensor,
+                                                     HG_ERROR HurrayError* error) noexcept {
+    if (out_tensor != nullptr) *out_tensor = nullptr;
+    HURRAY_REQUIRE(list, error);
+    HURRAY_REQUIRE_EXCHANGE(*list, error);
+    HURRAY_REQUIRE(context, error);
+    HURRAY_REQUIRE_EXCHANGE(*context, error);
+    HURRAY_REQUIRE(out_tensor, error);
+    return guarded(error, [&]() -> Result<void> {
+        auto chosen = decode_options(options);
+        if (!chosen) return std::unexpected(chosen.error());
+        auto tensor = import_pair(*list, *context, *chosen);
+        if (!tensor) return std::unexpected(tensor.error());
+        *out_tensor = *tensor;
+        return {};
+    });
+}
+
 /// Exports a tensor as the pair of list and context that travels between runtimes. The pair shares the memory; the
 /// tensor stays as it is.
 /// @owner caller, both; whoever takes the pair over ends them
@@ -218,7 +249,8 @@ HURRAY_API HurrayStatus hurray_tensor_share(HG_IN const HurrayTensor* tensor,
 
 /// Fills a view: all that is needed to read a dense tensor, in one call.
 /// @owner the pointers in the view belong to `tensor` and live until it is destroyed
-/// @errors UNSUPPORTED: the layout is not dense or the shape is dynamic; INVALID_ARGUMENT: struct_size is too small
+/// @errors UNSUPPORTED: the layout is not row-major, column-major or strided, the shape is dynamic, or the descriptor opaque;
+///     INVALID_ARGUMENT: struct_size is too small
 /// @thread one thread at a time; the memory may be read by any thread while the tensor lives
 /// @since 4
 HURRAY_API HurrayStatus hurray_tensor_view(HG_IN const HurrayTensor* tensor, HG_OUT HurrayView* out_view,

@@ -72,21 +72,6 @@ TEST_F(Descriptor, EveryTruncationIsRefusedWithAnOffset) {
     }
 }
 
-// The core reads more than the C ABI can tell: nothing passes whose fields nobody could read.
-TEST_F(Descriptor, LayoutWithoutFunctionsOfItsOwnIsUnsupportedAtItsTag) {
-    auto bytes = hurray_test::row_major_descriptor(HURRAY_TYPE_FLOAT32, {4, 4}, 64);
-    // Morton: two counts of bits behind the byte_offset.
-    bytes[15] = HURRAY_LAYOUT_MORTON;
-    bytes.insert(bytes.begin() + 20 + 16 + 8, {2, 0, 0, 0, 2, 0, 0, 0});
-    bytes[6] = static_cast<std::uint8_t>(bytes.size());
-    HurrayDescriptor* descriptor = nullptr;
-    HurrayError error{};
-    EXPECT_EQ(hurray_descriptor_decode(bytes.data(), bytes.size(), &descriptor, &error), HURRAY_ERR_UNSUPPORTED);
-    EXPECT_NE(std::string(error.message).find("morton"), std::string::npos) << error.message;
-    EXPECT_NE(std::string(error.message).find("[byte 15]"), std::string::npos) << error.message;
-    EXPECT_EQ(descriptor, nullptr);
-}
-
 TEST_F(Descriptor, BuilderChecksAsDecodeDoes) {
     const std::uint64_t shape[] = {2, 3};
     const std::int64_t strides[] = {3, 1};

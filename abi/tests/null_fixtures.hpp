@@ -229,6 +229,51 @@ private:
             {64, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, HURRAY_DEVICE_CUDA, HURRAY_SYNC_EVENT, 0, 0}};
         return &handle;
     }
+    template <class Struct>
+    static Struct present() {
+        Struct made{};
+        made.struct_size = sizeof made;
+        made.present = 1;
+        return made;
+    }
+    static const HurrayLayoutFields* example(const HurrayLayoutFields*) {
+        static const HurrayLayoutFields fields = [] {
+            HurrayLayoutFields made{};
+            made.struct_size = sizeof made;
+            made.layout = HURRAY_LAYOUT_ROW_MAJOR;
+            return made;
+        }();
+        return &fields;
+    }
+    static const HurrayTileLevel* example(const HurrayTileLevel*) {
+        static const std::array<std::uint64_t, 2> tile{2, 2};
+        static const HurrayTileLevel level = [] {
+            HurrayTileLevel made{};
+            made.struct_size = sizeof made;
+            made.rank = 2;
+            made.tile_shape = tile.data();
+            made.outer_layout = HURRAY_LAYOUT_ROW_MAJOR;
+            made.inner_layout = HURRAY_LAYOUT_ROW_MAJOR;
+            return made;
+        }();
+        return &level;
+    }
+    static const HurrayQuantization* example(const HurrayQuantization*) {
+        static const HurrayQuantization quantization = present<HurrayQuantization>();
+        return &quantization;
+    }
+    static const HurrayStatistics* example(const HurrayStatistics*) {
+        static const HurrayStatistics statistics = present<HurrayStatistics>();
+        return &statistics;
+    }
+    static const HurrayExtensionType* example(const HurrayExtensionType*) {
+        static const HurrayExtensionType type = present<HurrayExtensionType>();
+        return &type;
+    }
+    static const HurrayCompositeMember* example(const HurrayCompositeMember*) {
+        static const HurrayCompositeMember member = present<HurrayCompositeMember>();
+        return &member;
+    }
     static const HurrayProducer* example(const HurrayProducer*) {
         static const HurrayProducer producer{sizeof producer, HURRAY_C_ABI_VERSION, nullptr,
                                              &Counting<HurrayExportTensorFn>::call, &Counting<HurrayProducerReleaseFn>::call};

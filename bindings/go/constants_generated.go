@@ -586,6 +586,354 @@ func (h HandleKind) String() string {
 	return "HandleKind(" + strconv.FormatUint(uint64(h), 10) + ")"
 }
 
+// SectionFlag: Sections.
+//
+// Bits of the flags of a descriptor.
+type SectionFlag uint32
+
+const (
+	// SectionFlagQuantization: There is a quantization section.
+	SectionFlagQuantization SectionFlag = 1
+
+	// SectionFlagShard: There is a shard section.
+	SectionFlagShard SectionFlag = 2
+
+	// SectionFlagExtensionType: There is an extension type section.
+	SectionFlagExtensionType SectionFlag = 4
+
+	// SectionFlagStatistics: There is a statistics section.
+	SectionFlagStatistics SectionFlag = 8
+
+	// SectionFlagCompositeMember: There is a composite member section.
+	SectionFlagCompositeMember SectionFlag = 16
+)
+
+// String returns the names of the flags that are set, joined by |; bits without a name as a number.
+func (s SectionFlag) String() string {
+	text := ""
+	if s&SectionFlagQuantization != 0 {
+		text += "|quantization"
+		s &^= SectionFlagQuantization
+	}
+	if s&SectionFlagShard != 0 {
+		text += "|shard"
+		s &^= SectionFlagShard
+	}
+	if s&SectionFlagExtensionType != 0 {
+		text += "|extension_type"
+		s &^= SectionFlagExtensionType
+	}
+	if s&SectionFlagStatistics != 0 {
+		text += "|statistics"
+		s &^= SectionFlagStatistics
+	}
+	if s&SectionFlagCompositeMember != 0 {
+		text += "|composite_member"
+		s &^= SectionFlagCompositeMember
+	}
+	if s != 0 || text == "" {
+		text += "|" + strconv.FormatUint(uint64(s), 10)
+	}
+	return text[1:]
+}
+
+// DecodeFlag: Flags of reading.
+type DecodeFlag uint32
+
+const (
+	// DecodeFlagPermissive: Accept tags of element types, layouts and quantization schemes that are not known:
+	// the descriptor is opaque then, see HURRAY_DESCRIPTOR_OPAQUE.
+	DecodeFlagPermissive DecodeFlag = 1
+
+	// DecodeFlagPrivateTags: Accept private layouts, quantization schemes, devices and memory classes, upon
+	// which writer and reader have agreed.
+	DecodeFlagPrivateTags DecodeFlag = 2
+)
+
+// String returns the names of the flags that are set, joined by |; bits without a name as a number.
+func (d DecodeFlag) String() string {
+	text := ""
+	if d&DecodeFlagPermissive != 0 {
+		text += "|permissive"
+		d &^= DecodeFlagPermissive
+	}
+	if d&DecodeFlagPrivateTags != 0 {
+		text += "|private_tags"
+		d &^= DecodeFlagPrivateTags
+	}
+	if d != 0 || text == "" {
+		text += "|" + strconv.FormatUint(uint64(d), 10)
+	}
+	return text[1:]
+}
+
+// CompositionRule: Composition rules.
+type CompositionRule uint8
+
+const (
+	// CompositionRulePartition: The members are the parts of the head: they cover it, and do not overlap.
+	CompositionRulePartition CompositionRule = 0x01
+
+	// CompositionRuleOverlay: The first member is the base, the others are corrections of it.
+	CompositionRuleOverlay CompositionRule = 0x02
+
+	// CompositionRuleGroup: The members belong together, and that is all.
+	CompositionRuleGroup CompositionRule = 0x03
+)
+
+// String returns the name of the value, as "partition"; CompositionRule(N) for one that this package does not
+// know.
+func (c CompositionRule) String() string {
+	switch c {
+	case CompositionRulePartition:
+		return "partition"
+	case CompositionRuleOverlay:
+		return "overlay"
+	case CompositionRuleGroup:
+		return "group"
+	}
+	return "CompositionRule(" + strconv.FormatUint(uint64(c), 10) + ")"
+}
+
+// CombineOp: How corrections apply to the base.
+type CombineOp uint8
+
+const (
+	// CombineOpNone: For rules other than overlay.
+	CombineOpNone CombineOp = 0x00
+
+	// CombineOpReplace: A value that is there replaces that of earlier members.
+	CombineOpReplace CombineOp = 0x01
+
+	// CombineOpAdd: Values add up.
+	CombineOpAdd CombineOp = 0x02
+)
+
+// String returns the name of the value, as "none"; CombineOp(N) for one that this package does not know.
+func (c CombineOp) String() string {
+	switch c {
+	case CombineOpNone:
+		return "none"
+	case CombineOpReplace:
+		return "replace"
+	case CombineOpAdd:
+		return "add"
+	}
+	return "CombineOp(" + strconv.FormatUint(uint64(c), 10) + ")"
+}
+
+// MemberRole: Roles of members of an overlay.
+type MemberRole uint8
+
+const (
+	// MemberRoleCorrection: A correction.
+	MemberRoleCorrection MemberRole = 0
+
+	// MemberRoleBase: The base, which comes first.
+	MemberRoleBase MemberRole = 1
+)
+
+// String returns the name of the value, as "correction"; MemberRole(N) for one that this package does not
+// know.
+func (m MemberRole) String() string {
+	switch m {
+	case MemberRoleCorrection:
+		return "correction"
+	case MemberRoleBase:
+		return "base"
+	}
+	return "MemberRole(" + strconv.FormatUint(uint64(m), 10) + ")"
+}
+
+// KvRole: What a block-paged tensor holds.
+type KvRole uint8
+
+const (
+	// KvRoleKey: Keys.
+	KvRoleKey KvRole = 0
+
+	// KvRoleValue: Values.
+	KvRoleValue KvRole = 1
+
+	// KvRoleOther: Something else.
+	KvRoleOther KvRole = 2
+)
+
+// String returns the name of the value, as "key"; KvRole(N) for one that this package does not know.
+func (k KvRole) String() string {
+	switch k {
+	case KvRoleKey:
+		return "key"
+	case KvRoleValue:
+		return "value"
+	case KvRoleOther:
+		return "other"
+	}
+	return "KvRole(" + strconv.FormatUint(uint64(k), 10) + ")"
+}
+
+// TableIndex: Types of the page numbers of a block table.
+type TableIndex uint8
+
+const (
+	// TableIndexUint32: Unsigned, 32 bits.
+	TableIndexUint32 TableIndex = 0
+
+	// TableIndexUint64: Unsigned, 64 bits.
+	TableIndexUint64 TableIndex = 1
+)
+
+// String returns the name of the value, as "uint32"; TableIndex(N) for one that this package does not know.
+func (t TableIndex) String() string {
+	switch t {
+	case TableIndexUint32:
+		return "uint32"
+	case TableIndexUint64:
+		return "uint64"
+	}
+	return "TableIndex(" + strconv.FormatUint(uint64(t), 10) + ")"
+}
+
+// NoBuffer: No buffer: there is no array of zero points.
+const NoBuffer uint32 = 4294967295
+
+// NoLayer: A block-paged tensor that belongs to no layer.
+const NoLayer uint32 = 4294967295
+
+// MaxTileLevels: How deep tiles of tiles may go.
+const MaxTileLevels uint32 = 8
+
+// Scheme: Quantization schemes.
+type Scheme uint8
+
+const (
+	// SchemePerTensorAffine: One scale and one zero point.
+	SchemePerTensorAffine Scheme = 0x01
+
+	// SchemePerChannelAffine: A scale and a zero point for each index of an axis.
+	SchemePerChannelAffine Scheme = 0x02
+
+	// SchemePerBlockAffine: A scale and a zero point for each block along an axis.
+	SchemePerBlockAffine Scheme = 0x03
+
+	// SchemeNf4: 4-bit quantiles of the normal distribution, with the largest magnitude of each block.
+	SchemeNf4 Scheme = 0x04
+
+	// SchemeMxfp: OCP microscaling: small elements with a power of two for each block.
+	SchemeMxfp Scheme = 0x05
+)
+
+// String returns the name of the value, as "per_tensor_affine"; Scheme(N) for one that this package does not
+// know.
+func (s Scheme) String() string {
+	switch s {
+	case SchemePerTensorAffine:
+		return "per_tensor_affine"
+	case SchemePerChannelAffine:
+		return "per_channel_affine"
+	case SchemePerBlockAffine:
+		return "per_block_affine"
+	case SchemeNf4:
+		return "nf4"
+	case SchemeMxfp:
+		return "mxfp"
+	}
+	return "Scheme(" + strconv.FormatUint(uint64(s), 10) + ")"
+}
+
+// QuantizationSymmetric: All zero points are 0, and there is no array of them.
+const QuantizationSymmetric uint16 = 1
+
+// StatisticsFlag: Statistics.
+//
+// Bits of computed_mask: which fields say something.
+type StatisticsFlag uint32
+
+const (
+	// StatisticsFlagNnz: nnz.
+	StatisticsFlagNnz StatisticsFlag = 1
+
+	// StatisticsFlagSparsity: sparsity_ratio.
+	StatisticsFlagSparsity StatisticsFlag = 2
+
+	// StatisticsFlagRange: value_min, value_max and value_abs_max.
+	StatisticsFlagRange StatisticsFlag = 4
+
+	// StatisticsFlagMoments: value_mean and value_stddev.
+	StatisticsFlagMoments StatisticsFlag = 8
+
+	// StatisticsFlagNmSparsity: nm_n and nm_m.
+	StatisticsFlagNmSparsity StatisticsFlag = 16
+
+	// StatisticsFlagNanInf: has_nan and has_inf.
+	StatisticsFlagNanInf StatisticsFlag = 32
+)
+
+// String returns the names of the flags that are set, joined by |; bits without a name as a number.
+func (s StatisticsFlag) String() string {
+	text := ""
+	if s&StatisticsFlagNnz != 0 {
+		text += "|nnz"
+		s &^= StatisticsFlagNnz
+	}
+	if s&StatisticsFlagSparsity != 0 {
+		text += "|sparsity"
+		s &^= StatisticsFlagSparsity
+	}
+	if s&StatisticsFlagRange != 0 {
+		text += "|range"
+		s &^= StatisticsFlagRange
+	}
+	if s&StatisticsFlagMoments != 0 {
+		text += "|moments"
+		s &^= StatisticsFlagMoments
+	}
+	if s&StatisticsFlagNmSparsity != 0 {
+		text += "|nm_sparsity"
+		s &^= StatisticsFlagNmSparsity
+	}
+	if s&StatisticsFlagNanInf != 0 {
+		text += "|nan_inf"
+		s &^= StatisticsFlagNanInf
+	}
+	if s != 0 || text == "" {
+		text += "|" + strconv.FormatUint(uint64(s), 10)
+	}
+	return text[1:]
+}
+
+// DescriptorFlag: Descriptor flags.
+//
+// What a permissive reader could not do.
+type DescriptorFlag uint32
+
+const (
+	// DescriptorFlagOpaque: The element type, the layout or the quantization scheme is not known: nobody may
+	// touch the data.
+	DescriptorFlagOpaque DescriptorFlag = 1
+
+	// DescriptorFlagUnread: It is the layout that is not known: nothing behind byte_offset was read, so that
+	// there are no layout fields, buffers and sections, whatever `flags` says; all of that is in `trailing`.
+	DescriptorFlagUnread DescriptorFlag = 2
+)
+
+// String returns the names of the flags that are set, joined by |; bits without a name as a number.
+func (d DescriptorFlag) String() string {
+	text := ""
+	if d&DescriptorFlagOpaque != 0 {
+		text += "|opaque"
+		d &^= DescriptorFlagOpaque
+	}
+	if d&DescriptorFlagUnread != 0 {
+		text += "|unread"
+		d &^= DescriptorFlagUnread
+	}
+	if d != 0 || text == "" {
+		text += "|" + strconv.FormatUint(uint64(d), 10)
+	}
+	return text[1:]
+}
+
 // ViewFlag: View flags.
 type ViewFlag uint32
 
@@ -598,6 +946,10 @@ const (
 
 	// ViewPacked: Elements are smaller than a byte and packed, least significant bit first.
 	ViewPacked ViewFlag = 4
+
+	// ViewQuantized: The tensor is quantized: elements are the stored values, to which the scheme is not
+	// applied.
+	ViewQuantized ViewFlag = 8
 )
 
 // String returns the names of the flags that are set, joined by |; bits without a name as a number.
@@ -614,6 +966,10 @@ func (v ViewFlag) String() string {
 	if v&ViewPacked != 0 {
 		text += "|packed"
 		v &^= ViewPacked
+	}
+	if v&ViewQuantized != 0 {
+		text += "|quantized"
+		v &^= ViewQuantized
 	}
 	if v != 0 || text == "" {
 		text += "|" + strconv.FormatUint(uint64(v), 10)
@@ -678,6 +1034,15 @@ type StreamFlag uint32
 const (
 	// StreamCloseFD: The reader or writer closes the file descriptor when it is destroyed.
 	StreamCloseFD StreamFlag = 1
+
+	// StreamPrivateTags: Readers: accept private layouts and quantization schemes, see
+	// HURRAY_DECODE_PRIVATE_TAGS.
+	StreamPrivateTags StreamFlag = 2
+
+	// StreamPermissive: Readers: accept element types and quantization schemes that are not known, see
+	// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED: nobody
+	// knows where the next tensor starts.
+	StreamPermissive StreamFlag = 4
 )
 
 // String returns the names of the flags that are set, joined by |; bits without a name as a number.
@@ -686,6 +1051,14 @@ func (s StreamFlag) String() string {
 	if s&StreamCloseFD != 0 {
 		text += "|close_fd"
 		s &^= StreamCloseFD
+	}
+	if s&StreamPrivateTags != 0 {
+		text += "|private_tags"
+		s &^= StreamPrivateTags
+	}
+	if s&StreamPermissive != 0 {
+		text += "|permissive"
+		s &^= StreamPermissive
 	}
 	if s != 0 || text == "" {
 		text += "|" + strconv.FormatUint(uint64(s), 10)

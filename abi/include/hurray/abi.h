@@ -509,7 +509,326 @@ typedef struct HurrayProducer {
     HurrayProducerReleaseFn release;
 } HurrayProducer;
 
+/* --- Fields of layouts and sections ---------------------------------------------------------------------- */
+
+/** Sections (HurraySectionFlag, uint32_t). Bits of the flags of a descriptor. */
+#define HURRAY_SECTION_QUANTIZATION      1  /**< There is a quantization section. */
+#define HURRAY_SECTION_SHARD             2  /**< There is a shard section. */
+#define HURRAY_SECTION_EXTENSION_TYPE    4  /**< There is an extension type section. */
+#define HURRAY_SECTION_STATISTICS        8  /**< There is a statistics section. */
+#define HURRAY_SECTION_COMPOSITE_MEMBER 16  /**< There is a composite member section. */
+
+/** Flags of reading (HurrayDecodeFlag, uint32_t). */
+/**
+ * Accept tags of element types, layouts and quantization schemes that are not known: the descriptor is opaque
+ * then, see HURRAY_DESCRIPTOR_OPAQUE.
+ */
+#define HURRAY_DECODE_PERMISSIVE   1
+/**
+ * Accept private layouts, quantization schemes, devices and memory classes, upon which writer and reader have
+ * agreed.
+ */
+#define HURRAY_DECODE_PRIVATE_TAGS 2
+
+/**
+ * How to decode a descriptor. All zero but struct_size: the defaults, a strict reader.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayDecodeOptions {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_DECODE_ flags. */
+    uint32_t flags;
+    /** Longest descriptor accepted, in bytes, below 2^32; 0 means 16 MiB. */
+    uint64_t max_length;
+} HurrayDecodeOptions;
+
+/** Composition rules (HurrayCompositionRule, uint8_t). */
+/** The members are the parts of the head: they cover it, and do not overlap. */
+#define HURRAY_COMPOSITION_PARTITION 0x01
+/** The first member is the base, the others are corrections of it. */
+#define HURRAY_COMPOSITION_OVERLAY   0x02
+#define HURRAY_COMPOSITION_GROUP     0x03  /**< The members belong together, and that is all. */
+
+/** How corrections apply to the base (HurrayCombineOp, uint8_t). */
+#define HURRAY_COMBINE_NONE    0x00  /**< For rules other than overlay. */
+#define HURRAY_COMBINE_REPLACE 0x01  /**< A value that is there replaces that of earlier members. */
+#define HURRAY_COMBINE_ADD     0x02  /**< Values add up. */
+
+/** Roles of members of an overlay (HurrayMemberRole, uint8_t). */
+#define HURRAY_MEMBER_CORRECTION 0  /**< A correction. */
+#define HURRAY_MEMBER_BASE       1  /**< The base, which comes first. */
+
+/** What a block-paged tensor holds (HurrayKvRole, uint8_t). */
+#define HURRAY_KV_KEY   0  /**< Keys. */
+#define HURRAY_KV_VALUE 1  /**< Values. */
+#define HURRAY_KV_OTHER 2  /**< Something else. */
+
+/** Types of the page numbers of a block table (HurrayTableIndex, uint8_t). */
+#define HURRAY_TABLE_UINT32 0  /**< Unsigned, 32 bits. */
+#define HURRAY_TABLE_UINT64 1  /**< Unsigned, 64 bits. */
+
+/** Values of fields that stand for nothing, and limits (HurrayFieldLimit, uint32_t). */
+#define HURRAY_NO_BUFFER       0xFFFFFFFFu  /**< No buffer: there is no array of zero points. */
+#define HURRAY_NO_LAYER        0xFFFFFFFFu  /**< A block-paged tensor that belongs to no layer. */
+#define HURRAY_MAX_TILE_LEVELS           8  /**< How deep tiles of tiles may go. */
+
+/**
+ * The fields of a layout; those that the layout does not have are 0 or null. Tiles are told level by level,
+ * see HurrayTileLevel.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayLayoutFields {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** How many values strides, morton_bits and mode_order have: the rank. */
+    uint32_t rank;
+    /** Strided: strides in elements. */
+    const int64_t *strides;
+    /** Morton: bits of each index in the code, each below 2^32. */
+    const uint64_t *morton_bits;
+    /** CSF: the dimensions in the order of the levels, each below 2^32. */
+    const uint64_t *mode_order;
+    /** COO, CSR, CSC, CSF: number of stored elements. */
+    uint64_t nnz;
+    /** Block-paged: number of pages in the pool. */
+    uint64_t num_pages;
+    /** Block-paged: tokens of a page. */
+    uint32_t page_size;
+    /** Block-paged: the dimension that is cut into pages, 0. */
+    uint32_t paged_axis;
+    /** Block-paged: number of sequences. */
+    uint32_t num_seqs;
+    /** Block-paged: number of the layer; HURRAY_NO_LAYER for none. */
+    uint32_t layer_index;
+    /** Composite: number of members. */
+    uint32_t member_count;
+    /** Hilbert: binary logarithm of every dimension's size. */
+    uint32_t hilbert_order;
+    /** Hilbert: the rank once more, as the wire has it. Setters ignore it. */
+    uint32_t hilbert_rank;
+    /** Tiled: number of levels. Setters ignore it. */
+    uint32_t tile_level_count;
+    /** Private layouts: their number. */
+    uint64_t private_id;
+    /** Private layouts: their own fields. */
+    const uint8_t *private_data;
+    /** Private layouts: length of private_data in bytes. */
+    uint64_t private_length;
+    /** HURRAY_LAYOUT_ tag whose fields these are. */
+    uint8_t layout;
+    /** COO: 1 when the elements are in the order of their indices, else 0. */
+    uint8_t is_sorted;
+    /** Block-paged: HURRAY_KV_ value. */
+    uint8_t kv_role;
+    /** Block-paged: HURRAY_TABLE_ type of the page numbers. */
+    uint8_t index_type;
+    /** Composite: HURRAY_COMPOSITION_ rule, or a private one. */
+    uint8_t composition_rule;
+    /** Composite: HURRAY_COMBINE_ value. */
+    uint8_t combine_op;
+    /** 0. */
+    uint8_t reserved[2];
+} HurrayLayoutFields;
+
+/**
+ * One level of the tiled layout. Element i lies in tile i / tile_shape of the level's grid, at i mod
+ * tile_shape in it.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayTileLevel {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** How many values the arrays have: the rank. */
+    uint32_t rank;
+    /** Sizes of a tile, in elements. */
+    const uint64_t *tile_shape;
+    /** In tiles, when outer_layout is strided; else null. */
+    const int64_t *outer_strides;
+    /** In elements, when inner_layout is strided; else null. */
+    const int64_t *inner_strides;
+    /** Order of the tiles: HURRAY_LAYOUT_ROW_MAJOR, HURRAY_LAYOUT_COL_MAJOR or HURRAY_LAYOUT_STRIDED. */
+    uint8_t outer_layout;
+    /** Order inside a tile: likewise, or HURRAY_LAYOUT_TILED, then the next level says it. */
+    uint8_t inner_layout;
+    /** 0. */
+    uint8_t reserved[6];
+} HurrayTileLevel;
+
+/** Quantization schemes (HurrayScheme, uint8_t). */
+#define HURRAY_SCHEME_PER_TENSOR_AFFINE  0x01  /**< One scale and one zero point. */
+#define HURRAY_SCHEME_PER_CHANNEL_AFFINE 0x02  /**< A scale and a zero point for each index of an axis. */
+/** A scale and a zero point for each block along an axis. */
+#define HURRAY_SCHEME_PER_BLOCK_AFFINE   0x03
+/** 4-bit quantiles of the normal distribution, with the largest magnitude of each block. */
+#define HURRAY_SCHEME_NF4                0x04
+/** OCP microscaling: small elements with a power of two for each block. */
+#define HURRAY_SCHEME_MXFP               0x05
+
+/** Flags of a quantization section (HurrayQuantizationFlag, uint16_t). */
+#define HURRAY_QUANTIZATION_SYMMETRIC 1  /**< All zero points are 0, and there is no array of them. */
+
+/**
+ * A quantization section. Fields that the scheme does not have are 0, buffers HURRAY_NO_BUFFER.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayQuantization {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** 1 when there is such a section, else 0, and so is all that follows. */
+    uint8_t present;
+    /** HURRAY_SCHEME_ tag. */
+    uint8_t scheme;
+    /** Version of the scheme: 1. */
+    uint8_t version;
+    /**
+     * HURRAY_TYPE_ tag of the scales in their buffer, the one that the scheme implies included; 0 when there is
+     * none.
+     */
+    uint8_t scale_type;
+    /** HURRAY_QUANTIZATION_ flags. */
+    uint16_t flags;
+    /** 0. */
+    uint16_t reserved;
+    /** Per-tensor: the scale. */
+    float scale;
+    /** Per-tensor: the zero point. */
+    int32_t zero_point;
+    /** The dimension along which channels or blocks follow one another. */
+    uint32_t axis;
+    /** Elements of a block along the axis. */
+    uint32_t block_size;
+    /** Number of the buffer with the scales. */
+    uint32_t scale_buffer;
+    /**
+     * Number of the buffer with the zero points; with that of the scales when it is the same, behind them.
+     */
+    uint32_t zero_point_buffer;
+    /** Zero bytes behind the fields. */
+    uint32_t padding;
+    /** Private and unknown schemes: what follows their first 4 bytes. */
+    const uint8_t *private_data;
+    /** Length of private_data in bytes. */
+    uint64_t private_length;
+    /** The whole section behind its length, as the wire has it. Setters ignore it. */
+    const uint8_t *payload;
+    /** Length of the payload in bytes. Setters ignore it. */
+    uint64_t payload_length;
+} HurrayQuantization;
+
+/** Statistics (HurrayStatisticsFlag, uint32_t). Bits of computed_mask: which fields say something. */
+#define HURRAY_STATISTICS_NNZ          1  /**< nnz. */
+#define HURRAY_STATISTICS_SPARSITY     2  /**< sparsity_ratio. */
+#define HURRAY_STATISTICS_RANGE        4  /**< value_min, value_max and value_abs_max. */
+#define HURRAY_STATISTICS_MOMENTS      8  /**< value_mean and value_stddev. */
+#define HURRAY_STATISTICS_NM_SPARSITY 16  /**< nm_n and nm_m. */
+#define HURRAY_STATISTICS_NAN_INF     32  /**< has_nan and has_inf. */
+
+/**
+ * Statistics of the elements, dequantized where they are quantized. Fields whose bit of computed_mask is not
+ * set have no meaning.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayStatistics {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_STATISTICS_ bits. */
+    uint32_t computed_mask;
+    /** Elements other than 0. */
+    uint64_t nnz;
+    /** Fraction of elements that are 0, 0 to 1. */
+    double sparsity_ratio;
+    /** Least value. */
+    double value_min;
+    /** Greatest value. */
+    double value_max;
+    /** Greatest magnitude. */
+    double value_abs_max;
+    /** Mean. */
+    double value_mean;
+    /** Standard deviation of the whole population. */
+    double value_stddev;
+    /** 1 when there are statistics, else 0, and so is everything else. */
+    uint8_t present;
+    /**
+     * At most nm_n of each nm_m elements that follow one another are not 0; both 0 when there is no such pattern.
+     */
+    uint8_t nm_n;
+    /** See nm_n. */
+    uint8_t nm_m;
+    /** 1 when an element is NaN, else 0. */
+    uint8_t has_nan;
+    /** 1 when an element is infinite, else 0. */
+    uint8_t has_inf;
+    /** 0. */
+    uint8_t reserved[3];
+} HurrayStatistics;
+
+/**
+ * The description of a private element type. Fields of floating-point types are 0 for integers.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayExtensionType {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** Bits of an element: 1, 2, 4, or a multiple of 8. */
+    uint32_t bit_width;
+    /** Bias of the exponent. */
+    uint32_t exponent_bias;
+    /** 1 when there is such a section, else 0, and so is everything else. */
+    uint8_t present;
+    /** Elements in a byte: 8 / bit_width, or 1 for types of whole bytes. */
+    uint8_t packing_factor;
+    /** 1 for floating-point types, 0 for integers. */
+    uint8_t is_float;
+    /** 1 for integers with a sign. */
+    uint8_t is_signed;
+    /** Bits of the sign. */
+    uint8_t sign_bits;
+    /** Bits of the exponent. */
+    uint8_t exponent_bits;
+    /** Bits of the mantissa. */
+    uint8_t mantissa_bits;
+    /** 1 when the type has NaN. */
+    uint8_t has_nan;
+    /** 1 when the type has infinities. */
+    uint8_t has_inf;
+    /** 0. */
+    uint8_t reserved[3];
+} HurrayExtensionType;
+
+/**
+ * A composite member section.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayCompositeMember {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** 1 when there is such a section, else 0, and so is everything else. */
+    uint8_t present;
+    /** HURRAY_MEMBER_ role. */
+    uint8_t member_role;
+    /** 0. */
+    uint8_t reserved[2];
+} HurrayCompositeMember;
+
 /* --- Descriptor, tensor and view types ------------------------------------------------------------------- */
+
+/** Descriptor flags (HurrayDescriptorFlag, uint32_t). What a permissive reader could not do. */
+/** The element type, the layout or the quantization scheme is not known: nobody may touch the data. */
+#define HURRAY_DESCRIPTOR_OPAQUE 1
+/**
+ * It is the layout that is not known: nothing behind byte_offset was read, so that there are no layout
+ * fields, buffers and sections, whatever `flags` says; all of that is in `trailing`.
+ */
+#define HURRAY_DESCRIPTOR_UNREAD 2
 
 /**
  * The fields of a descriptor. The pointers belong to the descriptor and live as long as it does.
@@ -519,7 +838,7 @@ typedef struct HurrayProducer {
 typedef struct HurrayDescriptorInfo {
     /** Size of this struct, set by the caller. */
     uint32_t struct_size;
-    /** Flag bits of the fixed header. */
+    /** Flag bits of the fixed header: HURRAY_SECTION_ bits. */
     uint32_t flags;
     /** Major version of the format. */
     uint8_t version_major;
@@ -531,7 +850,7 @@ typedef struct HurrayDescriptorInfo {
     uint8_t layout;
     /** Number of dimensions, 0 to HURRAY_MAX_RANK. */
     uint32_t rank;
-    /** Bits of one element. */
+    /** Bits of one element; 0 when the element type is not known. */
     uint32_t bits;
     /** Number of buffers in the buffer table. */
     uint32_t buffer_count;
@@ -551,6 +870,17 @@ typedef struct HurrayDescriptorInfo {
     const uint64_t *parent_shape;
     /** `rank` offsets in the parent; null if and only if there is no shard section. */
     const uint64_t *shard_offset;
+    /** HURRAY_DESCRIPTOR_ flags; 0 unless the reader was permissive. */
+    uint32_t reading;
+    /** 0. */
+    uint32_t reserved;
+    /**
+     * What a higher minor version put behind the sections, or what is unread; encoded again as it was. Null when
+     * there is nothing.
+     */
+    const uint8_t *trailing;
+    /** Length of `trailing` in bytes. */
+    uint64_t trailing_length;
 } HurrayDescriptorInfo;
 
 /**
@@ -587,6 +917,8 @@ typedef struct HurrayDenseSpec {
 #define HURRAY_VIEW_CONTIGUOUS 2
 /** Elements are smaller than a byte and packed, least significant bit first. */
 #define HURRAY_VIEW_PACKED     4
+/** The tensor is quantized: elements are the stored values, to which the scheme is not applied. */
+#define HURRAY_VIEW_QUANTIZED  8
 
 /**
  * All that is needed to read a dense tensor, filled by one call. The pointers live until the tensor is
@@ -1330,6 +1662,28 @@ HURRAY_API HurrayStatus hurray_descriptor_decode(const uint8_t *bytes, uint64_t 
                                                  HurrayDescriptor **out, HurrayError *error);
 
 /**
+ * Decodes a descriptor as hurray_descriptor_decode does, by the options of the caller: longer ones, private
+ * tags, or what is not known (permissive).
+ *
+ * @param bytes Encoded descriptor, at any alignment. `length` elements, read during the call only; NULL only
+ *     when `length` is 0.
+ * @param length How many bytes there are.
+ * @param options Null: the defaults, as in hurray_descriptor_decode. May be NULL. Read during the call only;
+ *     stays the caller's.
+ * @param out Required. Receives a new handle that the caller owns and ends with hurray_descriptor_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_descriptor_decode; INVALID_ARGUMENT: options
+ * @owner caller; nothing of `bytes` is kept
+ * @thread any
+ * @since C ABI 4
+ * @spec format: tensor descriptor
+ */
+HURRAY_API HurrayStatus hurray_descriptor_decode_options(const uint8_t *bytes, uint64_t length,
+                                                         const HurrayDecodeOptions *options,
+                                                         HurrayDescriptor **out, HurrayError *error);
+
+/**
  * Tells the length of the descriptor that starts at `bytes`, from its first 20 bytes; for readers of streams.
  *
  * @param bytes `length` elements, read during the call only; NULL only when `length` is 0.
@@ -1509,6 +1863,211 @@ HURRAY_API HurrayStatus hurray_descriptor_builder_build(const HurrayDescriptorBu
  */
 HURRAY_API HurrayStatus hurray_descriptor_builder_destroy(HurrayDescriptorBuilder **builder);
 
+/* --- Descriptors: fields of layouts and sections --------------------------------------------------------- */
+
+/**
+ * Fills a struct with the fields of the descriptor's layout; one call reads them all. Fields that the layout
+ * does not have are 0 or null, and of an unread descriptor (HURRAY_DESCRIPTOR_UNREAD) all but layout and
+ * rank.
+ *
+ * @param descriptor Required. Read during the call only; stays the caller's.
+ * @param out_fields Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: struct_size is too small
+ * @owner the pointers in the struct belong to `descriptor` and live as long as it does
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: layouts
+ */
+HURRAY_API HurrayStatus hurray_descriptor_layout_fields(const HurrayDescriptor *descriptor,
+                                                        HurrayLayoutFields *out_fields, HurrayError *error);
+
+/**
+ * Fills a struct with one level of the tiled layout.
+ *
+ * @param descriptor Required. Read during the call only; stays the caller's.
+ * @param level 0 for the outermost, below HurrayLayoutFields.tile_level_count.
+ * @param out_level Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INDEX_OUT_OF_BOUNDS: there is no such level, or the layout is not
+ *     tiled; INVALID_ARGUMENT: struct_size is too small
+ * @owner the pointers in the struct belong to `descriptor` and live as long as it does
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: tiled
+ */
+HURRAY_API HurrayStatus hurray_descriptor_tile_level(const HurrayDescriptor *descriptor, uint32_t level,
+                                                     HurrayTileLevel *out_level, HurrayError *error);
+
+/**
+ * Fills a struct with the quantization section. That there is none is no error: `present` is 0 then.
+ *
+ * @param descriptor Required. Read during the call only; stays the caller's.
+ * @param out_quantization Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: struct_size is too small
+ * @owner the pointers in the struct belong to `descriptor` and live as long as it does
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: quantization
+ */
+HURRAY_API HurrayStatus hurray_descriptor_quantization(const HurrayDescriptor *descriptor,
+                                                       HurrayQuantization *out_quantization,
+                                                       HurrayError *error);
+
+/**
+ * Fills a struct with the statistics section. That there is none is no error: `present` is 0 then.
+ *
+ * @param descriptor Required. Read during the call only; stays the caller's.
+ * @param out_statistics Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: struct_size is too small
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: statistics
+ */
+HURRAY_API HurrayStatus hurray_descriptor_statistics(const HurrayDescriptor *descriptor,
+                                                     HurrayStatistics *out_statistics, HurrayError *error);
+
+/**
+ * Fills a struct with the extension type section, which describes a private element type. That there is none
+ * is no error: `present` is 0 then.
+ *
+ * @param descriptor Required. Read during the call only; stays the caller's.
+ * @param out_type Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: struct_size is too small
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: extension type
+ */
+HURRAY_API HurrayStatus hurray_descriptor_extension_type(const HurrayDescriptor *descriptor,
+                                                         HurrayExtensionType *out_type, HurrayError *error);
+
+/**
+ * Fills a struct with the composite member section. That there is none is no error: `present` is 0 then.
+ *
+ * @param descriptor Required. Read during the call only; stays the caller's.
+ * @param out_member Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: struct_size is too small
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite member
+ */
+HURRAY_API HurrayStatus hurray_descriptor_composite_member(const HurrayDescriptor *descriptor,
+                                                           HurrayCompositeMember *out_member,
+                                                           HurrayError *error);
+
+/**
+ * Sets the fields of the builder's layout. Other fields of the struct are not looked at, which is why those
+ * of another descriptor can be passed on; layouts without fields have nothing to set. The levels of tiles are
+ * added one by one, see hurray_descriptor_builder_add_tile_level.
+ *
+ * @param builder Required. The call may change it; it stays the caller's.
+ * @param fields Arrays are copied. Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: `layout` is not the builder's, or a value that the
+ *     field has no room for; NULL_POINTER: an array of the layout; LIMIT_EXCEEDED: more than 16 MiB of
+ *     private data. All else is checked by hurray_descriptor_builder_build
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: layouts
+ */
+HURRAY_API HurrayStatus hurray_descriptor_builder_set_layout_fields(
+        HurrayDescriptorBuilder *builder, const HurrayLayoutFields *fields, HurrayError *error);
+
+/**
+ * Adds a level to the tiles of the tiled layout, the outermost first.
+ *
+ * @param builder Required. The call may change it; it stays the caller's.
+ * @param level Arrays are copied. Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: rank is above HURRAY_MAX_RANK; INVALID_LAYOUT:
+ *     there are HURRAY_MAX_TILE_LEVELS already; NULL_POINTER: an array that must be there. All else is
+ *     checked by hurray_descriptor_builder_build
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: tiled
+ */
+HURRAY_API HurrayStatus hurray_descriptor_builder_add_tile_level(
+        HurrayDescriptorBuilder *builder, const HurrayTileLevel *level, HurrayError *error);
+
+/**
+ * Says how the elements are quantized. The buffers with scales and zero points are added as others are.
+ *
+ * @param builder Required. The call may change it; it stays the caller's.
+ * @param quantization `present` must be 1; fields that the scheme does not have are not looked at; private
+ *     data is copied. Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: `present` is not 1; NULL_POINTER; LIMIT_EXCEEDED:
+ *     more than 16 MiB of padding and private data. All else is checked by hurray_descriptor_builder_build
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: quantization
+ */
+HURRAY_API HurrayStatus hurray_descriptor_builder_set_quantization(
+        HurrayDescriptorBuilder *builder, const HurrayQuantization *quantization, HurrayError *error);
+
+/**
+ * Sets the statistics of the elements.
+ *
+ * @param builder Required. The call may change it; it stays the caller's.
+ * @param statistics `present` must be 1. Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: `present` is not 1, or another such field is
+ *     neither 0 nor 1. All else is checked by hurray_descriptor_builder_build
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: statistics
+ */
+HURRAY_API HurrayStatus hurray_descriptor_builder_set_statistics(
+        HurrayDescriptorBuilder *builder, const HurrayStatistics *statistics, HurrayError *error);
+
+/**
+ * Describes the private element type.
+ *
+ * @param builder Required. The call may change it; it stays the caller's.
+ * @param type `present` must be 1. Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: `present` is not 1, or another such field is
+ *     neither 0 nor 1. All else is checked by hurray_descriptor_builder_build
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: extension type
+ */
+HURRAY_API HurrayStatus hurray_descriptor_builder_set_extension_type(
+        HurrayDescriptorBuilder *builder, const HurrayExtensionType *type, HurrayError *error);
+
+/**
+ * Makes the tensor a member of an overlay.
+ *
+ * @param builder Required. The call may change it; it stays the caller's.
+ * @param member `present` must be 1. Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: `present` is not 1. All else is checked by
+ *     hurray_descriptor_builder_build
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite member
+ */
+HURRAY_API HurrayStatus hurray_descriptor_builder_set_composite_member(
+        HurrayDescriptorBuilder *builder, const HurrayCompositeMember *member, HurrayError *error);
+
+/**
+ * Allows private layouts, quantization schemes, devices and memory classes in what is built, as
+ * HURRAY_DECODE_PRIVATE_TAGS does for a reader. For devices and memory classes: before
+ * hurray_descriptor_builder_add_buffer.
+ *
+ * @param builder Required. The call may change it; it stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_descriptor_builder_allow_private_tags(
+        HurrayDescriptorBuilder *builder, HurrayError *error);
+
 /* --- Tensors --------------------------------------------------------------------------------------------- */
 
 /**
@@ -1522,7 +2081,7 @@ HURRAY_API HurrayStatus hurray_descriptor_builder_destroy(HurrayDescriptorBuilde
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: INVALID_LAYOUT: another number of buffers; BUFFER_TOO_SMALL;
  *     MISALIGNED; INVALID_TYPE: another device; SYNC_MODE_MISMATCH; INVALID_HANDLE: the list is part of a
- *     tensor; LIMIT_EXCEEDED: a dimension of 2^63 or more
+ *     tensor; LIMIT_EXCEEDED: a dimension of 2^63 or more; UNSUPPORTED: an unread descriptor
  * @owner the list moves into the tensor on success and the variable is nulled; on failure it stays the
  *     caller's
  * @thread one thread at a time
@@ -1585,6 +2144,31 @@ HURRAY_API HurrayStatus hurray_tensor_import(HurrayBufferList **list, HurrayTens
                                              HurrayTensor **out_tensor, HurrayError *error);
 
 /**
+ * Takes over a pair as hurray_tensor_import does, and reads the context's descriptor by the options of the
+ * caller.
+ *
+ * @param list Required, and so is the handle in it. Ownership of the handle moves to the callee and the
+ *     variable becomes NULL, on success only.
+ * @param context Required, and so is the handle in it. Ownership of the handle moves to the callee and the
+ *     variable becomes NULL, on success only.
+ * @param options Null: the defaults, as in hurray_tensor_import. May be NULL. Read during the call only;
+ *     stays the caller's.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_tensor_import; INVALID_ARGUMENT: options; UNSUPPORTED:
+ *     permissive, and the layout is not known
+ * @owner list and context move into the tensor on success and both variables are nulled; on failure both stay
+ *     the caller's
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec ABI: Tensor Context
+ */
+HURRAY_API HurrayStatus hurray_tensor_import_options(HurrayBufferList **list, HurrayTensorContext **context,
+                                                     const HurrayDecodeOptions *options,
+                                                     HurrayTensor **out_tensor, HurrayError *error);
+
+/**
  * Exports a tensor as the pair of list and context that travels between runtimes. The pair shares the memory;
  * the tensor stays as it is.
  *
@@ -1625,8 +2209,8 @@ HURRAY_API HurrayStatus hurray_tensor_share(const HurrayTensor *tensor, HurrayTe
  * @param tensor Required. Read during the call only; stays the caller's.
  * @param out_view Required. Receives the result; zeroed before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code: UNSUPPORTED: the layout is not dense or the shape is dynamic;
- *     INVALID_ARGUMENT: struct_size is too small
+ * @return HURRAY_OK, or a negative code: UNSUPPORTED: the layout is not row-major, column-major or strided,
+ *     the shape is dynamic, or the descriptor opaque; INVALID_ARGUMENT: struct_size is too small
  * @owner the pointers in the view belong to `tensor` and live until it is destroyed
  * @thread one thread at a time; the memory may be read by any thread while the tensor lives
  * @since C ABI 4

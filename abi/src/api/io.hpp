@@ -96,6 +96,11 @@ struct HurrayFileMetadata {
 /// @group HurrayStreamFlag Stream flags.
 /// The reader or writer closes the file descriptor when it is destroyed.
 constexpr uint32_t HURRAY_STREAM_CLOSE_FD = 1;
+/// Readers: accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+constexpr uint32_t HURRAY_STREAM_PRIVATE_TAGS = 2;
+/// Readers: accept element types and quantization schemes that are not known, see HURRAY_DECODE_PERMISSIVE. A layout that is
+/// not known ends the stream with HURRAY_ERR_UNSUPPORTED: nobody knows where the next tensor starts.
+constexpr uint32_t HURRAY_STREAM_PERMISSIVE = 4;
 
 /// Limits of a stream reader. All zero but struct_size: the defaults.
 /// @since 4

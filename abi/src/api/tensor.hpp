@@ -3,12 +3,22 @@
 
 #include <cstdint>
 
+/// @group HurrayDescriptorFlag Descriptor flags.
+/// What a permissive reader could not do.
+
+/// The element type, the layout or the quantization scheme is not known: nobody may touch the data.
+constexpr uint32_t HURRAY_DESCRIPTOR_OPAQUE = 1;
+/// It is the layout that is not known: nothing behind byte_offset was read, so that there are no layout fields, buffers
+/// and sections, whatever `flags` says; all of that is in `trailing`.
+constexpr uint32_t HURRAY_DESCRIPTOR_UNREAD = 2;
+/// @endgroup
+
 /// The fields of a descriptor. The pointers belong to the descriptor and live as long as it does.
 /// @since 4
 struct HurrayDescriptorInfo {
     /// Size of this struct, set by the caller.
     uint32_t struct_size;
-    /// Flag bits of the fixed header.
+    /// Flag bits of the fixed header: HURRAY_SECTION_ bits.
     uint32_t flags;
     /// Major version of the format.
     uint8_t version_major;
@@ -20,7 +30,7 @@ struct HurrayDescriptorInfo {
     uint8_t layout;
     /// Number of dimensions, 0 to HURRAY_MAX_RANK.
     uint32_t rank;
-    /// Bits of one element.
+    /// Bits of one element; 0 when the element type is not known.
     uint32_t bits;
     /// Number of buffers in the buffer table.
     uint32_t buffer_count;
@@ -38,6 +48,15 @@ struct HurrayDescriptorInfo {
     const uint64_t* parent_shape;
     /// `rank` offsets in the parent; null if and only if there is no shard section.
     const uint64_t* shard_offset;
+    /// HURRAY_DESCRIPTOR_ flags; 0 unless the reader was permissive.
+    uint32_t reading;
+    /// 0.
+    uint32_t reserved;
+    /// What a higher minor version put behind the sections, or what is unread; encoded again as it was. Null when there
+    /// is nothing.
+    const uint8_t* trailing;
+    /// Length of `trailing` in bytes.
+    uint64_t trailing_length;
 };
 
 /// Describes a dense tensor over memory of the caller, for hurray_tensor_from_host.
@@ -72,6 +91,8 @@ constexpr uint32_t HURRAY_VIEW_READ_ONLY = 1;
 constexpr uint32_t HURRAY_VIEW_CONTIGUOUS = 2;
 /// Elements are smaller than a byte and packed, least significant bit first.
 constexpr uint32_t HURRAY_VIEW_PACKED = 4;
+/// The tensor is quantized: elements are the stored values, to which the scheme is not applied.
+constexpr uint32_t HURRAY_VIEW_QUANTIZED = 8;
 
 /// All that is needed to read a dense tensor, filled by one call. The pointers live until the tensor is destroyed.
 /// @since 4

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "abi/src/api/version.hpp"
-#include "abi/src/internal/covered.hpp"
 #include "abi/src/internal/growth.hpp"
 #include "core/hurray/descriptor/codec.hpp"
 
@@ -281,13 +280,12 @@ Result<HurrayTensor*> make_tensor_of(const Descriptor& descriptor, HurrayBufferL
     return tensor;
 }
 
-Result<HurrayTensor*> import_pair(HurrayBufferList*& list, HurrayTensorContext*& context) {
+Result<HurrayTensor*> import_pair(HurrayBufferList*& list, HurrayTensorContext*& context, const DecodeOptions& options) {
     if (auto version = accepted_version(context); !version) return std::unexpected(version.error());
     auto bytes = descriptor_of(context);
     if (!bytes) return std::unexpected(bytes.error());
-    auto descriptor = decode(std::as_bytes(std::span(bytes->bytes, static_cast<std::size_t>(bytes->length))));
+    auto descriptor = decode(std::as_bytes(std::span(bytes->bytes, static_cast<std::size_t>(bytes->length))), options);
     if (!descriptor) return std::unexpected(descriptor.error());
-    if (auto covered = check_covered(*descriptor); !covered) return std::unexpected(covered.error());
 
     if (origin_of(context) == Origin::own) {
         auto tensor = make_tensor_of(*descriptor, list, context->owner);
@@ -318,7 +316,8 @@ Result<LocalTensor> LocalTensor::of(const HurrayTensor* tensor) {
         if (context != nullptr) (void)HURRAY_FOREIGN(table, tensor_context_destroy, &context);
     };
     try {
-        auto share = import_pair(list, context);
+        // The tensor is there: whatever its own copy was told to accept.
+        auto share = import_pair(list, context, whatever_was_accepted);
         if (share) return LocalTensor(*share, *share);
         end_both();
         return std::unexpected(share.error());

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "abi/src/internal/objects.hpp"
+#include "core/hurray/descriptor/codec.hpp"
 
 namespace hurray::abi {
 
@@ -24,7 +25,8 @@ Result<HurrayTensor*> make_tensor_of(const Descriptor& descriptor, HurrayBufferL
 
 /// Takes over a pair of list and context, of whichever copies. Both variables are nulled on success; on failure nothing
 /// has moved.
-Result<HurrayTensor*> import_pair(HurrayBufferList*& list, HurrayTensorContext*& context);
+/// @param options how to read the context's descriptor
+Result<HurrayTensor*> import_pair(HurrayBufferList*& list, HurrayTensorContext*& context, const DecodeOptions& options = {});
 
 /// A tensor that is ours, for as long as the object lives: the caller's own, or a share of another copy's.
 class LocalTensor {

@@ -18,11 +18,17 @@ hurray::Result<void> HurrayFileWriter::add(std::string_view name, const HurrayTe
 namespace hurray::abi {
 namespace {
 
-Result<FdOwnership> fd_ownership(std::int32_t fd, const HurrayStreamOptions& options) {
+constexpr std::uint32_t reader_flags = HURRAY_STREAM_PRIVATE_TAGS | HURRAY_STREAM_PERMISSIVE;
+
+Result<void> check_flags(const HurrayStreamOptions& options, std::uint32_t known) {
+    if ((options.flags & ~known) == 0) return {};
+    return fail(Status::invalid_argument, Error::no_offset, "options->flags: expected none but 0x%x, got 0x%x", known,
+                options.flags);
+}
+
+Result<FdOwnership> fd_ownership(std::int32_t fd, const HurrayStreamOptions& options, std::uint32_t known) {
     if (fd < 0) return fail(Status::invalid_argument, Error::no_offset, "fd: expected a file descriptor, got %d", fd);
-    if ((options.flags & ~HURRAY_STREAM_CLOSE_FD) != 0) {
-        return fail(Status::invalid_argument, Error::no_offset, "options->flags: unknown bits 0x%x", options.flags);
-    }
+    if (auto checked = check_flags(options, known); !checked) return std::unexpected(checked.error());
     return (options.flags & HURRAY_STREAM_CLOSE_FD) != 0 ? FdOwnership::close : FdOwnership::borrow;
 }
 
@@ -30,6 +36,8 @@ StreamLimits stream_limits(const HurrayStreamOptions& options) {
     StreamLimits limits;
     if (options.max_descriptor_length != 0) limits.max_descriptor_length = options.max_descriptor_length;
     if (options.max_tensor_bytes != 0) limits.max_tensor_bytes = options.max_tensor_bytes;
+    if ((options.flags & HURRAY_STREAM_PRIVATE_TAGS) != 0) limits.private_tags = PrivateTags::allow;
+    if ((options.flags & HURRAY_STREAM_PERMISSIVE) != 0) limits.mode = Mode::permissive;
     return limits;
 }
 
@@ -111,7 +119,7 @@ bool destroy_file_writer(HurrayFileWriter* writer, bool deferred) noexcept {
 Result<HurrayReader*> reader_from_fd(std::int32_t fd, const HurrayStreamOptions* options) {
     auto chosen = read_options(options);
     if (!chosen) return std::unexpected(chosen.error());
-    auto ownership = fd_ownership(fd, *chosen);
+    auto ownership = fd_ownership(fd, *chosen, HURRAY_STREAM_CLOSE_FD | reader_flags);
     if (!ownership) return std::unexpected(ownership.error());
     return new HurrayReader(StreamReader(std::make_unique<FdSource>(fd, *ownership), stream_limits(*chosen)));
 }
@@ -119,9 +127,7 @@ Result<HurrayReader*> reader_from_fd(std::int32_t fd, const HurrayStreamOptions*
 Result<HurrayReader*> reader_from_memory(const void* bytes, std::uint64_t length, const HurrayStreamOptions* options) {
     auto chosen = read_options(options);
     if (!chosen) return std::unexpected(chosen.error());
-    if (chosen->flags != 0) {
-        return fail(Status::invalid_argument, Error::no_offset, "options->flags: expected 0, got 0x%x", chosen->flags);
-    }
+    if (auto checked = check_flags(*chosen, reader_flags); !checked) return std::unexpected(checked.error());
     const std::span memory(static_cast<const std::byte*>(bytes), static_cast<std::size_t>(length));
     return new HurrayReader(StreamReader(std::make_unique<MemorySource>(memory), stream_limits(*chosen)));
 }
@@ -129,7 +135,7 @@ Result<HurrayReader*> reader_from_memory(const void* bytes, std::uint64_t length
 Result<HurrayWriter*> writer_to_fd(std::int32_t fd, const HurrayStreamOptions* options) {
     auto chosen = read_options(options);
     if (!chosen) return std::unexpected(chosen.error());
-    auto ownership = fd_ownership(fd, *chosen);
+    auto ownership = fd_ownership(fd, *chosen, HURRAY_STREAM_CLOSE_FD);
     if (!ownership) return std::unexpected(ownership.error());
     return new HurrayWriter(StreamWriter(std::make_unique<FdSink>(fd, *ownership)), nullptr);
 }

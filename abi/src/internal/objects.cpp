@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
-#include "abi/src/internal/covered.hpp"
 #include "core/hurray/descriptor/extension_type_section.hpp"
+#include "core/hurray/layout/address.hpp"
 #include "core/hurray/layout/dense_view.hpp"
 
 HurrayBufferList::~HurrayBufferList() {
@@ -21,6 +21,42 @@ HurrayTensor::~HurrayTensor() {
 namespace hurray::abi {
 namespace {
 
+std::unexpected<Error> reaches_into_prefix(std::uint64_t lowest, std::uint32_t prefix) {
+    return fail(Status::invalid_layout, Error::no_offset,
+                "elements: the lowest starts at byte %llu of buffer 0, expected none in its first %u bytes, which belong to "
+                "somebody else",
+                static_cast<unsigned long long>(lowest), prefix);
+}
+
+bool has_byte_offset(std::uint8_t layout) {
+    return (layout >= layout_tag::row_major && layout <= layout_tag::morton) || layout == layout_tag::hilbert;
+}
+
+// The bytes before memory that was lent belong to somebody else: no element may lie there, and only the data of a dense
+// tensor has a byte_offset that leads past them. (Where there is a dense view, prepare_view sees to the lowest element.)
+Result<void> check_prefixes(const Descriptor& descriptor, const HurrayBufferList& list) {
+    for (std::size_t i = 0; i < list.slots.size(); ++i) {
+        const std::uint32_t prefix = list.slots[i]->value.prefix;
+        if (prefix == 0) continue;
+        if (i != 0 || !has_byte_offset(descriptor.layout())) {
+            return fail(Status::misaligned, Error::no_offset,
+                        "buffer %zu: its first %u bytes belong to somebody else, and it has no byte_offset that leads past them; "
+                        "expected memory that is aligned to %u bytes",
+                        i, prefix, list.slots[i]->value.handle.alignment);
+        }
+        std::uint64_t lowest = descriptor.byte_offset();
+        if (descriptor.layout() == layout_tag::tiled && !descriptor.is_dynamic() && !descriptor.is_opaque()) {
+            auto addresses = AddressMap::make(descriptor);
+            if (!addresses) return std::unexpected(addresses.error());
+            if (addresses->element_count() == 0) continue;
+            lowest = addresses->byte_of(addresses->lowest());
+        }
+        const bool has_view = has_dense_view(descriptor);
+        if (!has_view && lowest < prefix) return reaches_into_prefix(lowest, prefix);
+    }
+    return {};
+}
+
 // The view of a dense tensor; anything else has none, which hurray_tensor_view reports.
 Result<void> prepare_view(HurrayTensor& tensor, const HurrayBufferList& list) {
     const Descriptor& descriptor = tensor.descriptor.value;
@@ -29,14 +65,9 @@ Result<void> prepare_view(HurrayTensor& tensor, const HurrayBufferList& list) {
     if (!dense) return std::unexpected(dense.error());
     const std::uint32_t bits = element_type_info(descriptor).bits;
     const HurrayBuffer& data = *list.slots[0];
-    // The bytes before memory that was lent belong to somebody else: negative strides must not lead there.
+    // Negative strides must not lead into the bytes before memory that was lent.
     const std::uint64_t lowest = dense->byte_offset - dense->bytes_below;
-    if (dense->element_count != 0 && lowest < data.value.prefix) {
-        return fail(Status::invalid_layout, Error::no_offset,
-                    "elements: the lowest starts at byte %llu of buffer 0, expected none in its first %u bytes, which belong to "
-                    "somebody else",
-                    static_cast<unsigned long long>(lowest), data.value.prefix);
-    }
+    if (dense->element_count != 0 && lowest < data.value.prefix) return reaches_into_prefix(lowest, data.value.prefix);
     HurrayView& view = tensor.view;
     view.data = data.value.data == nullptr ? nullptr : data.value.data + descriptor.byte_offset();
     view.byte_size = dense->byte_size;
@@ -48,7 +79,8 @@ Result<void> prepare_view(HurrayTensor& tensor, const HurrayBufferList& list) {
     view.rank = static_cast<std::uint8_t>(descriptor.rank());
     view.bits = bits;
     view.flags = (data.value.read_only ? HURRAY_VIEW_READ_ONLY : 0) | (dense->contiguous ? HURRAY_VIEW_CONTIGUOUS : 0) |
-                 (bits < 8 ? HURRAY_VIEW_PACKED : 0);
+                 (bits < 8 ? HURRAY_VIEW_PACKED : 0) |
+                 ((descriptor.flags() & descriptor_flag::quantization) != 0 ? HURRAY_VIEW_QUANTIZED : 0);
     if (descriptor.rank() == 0) return {};
     // Every dimension is known to be below 2^63 (dense_view checks it), so the signed form has the same values.
     view.shape = reinterpret_cast<const std::int64_t*>(descriptor.shape().data());
@@ -176,8 +208,14 @@ bool destroy_tensor(HurrayTensor* tensor, bool deferred) noexcept {
 }
 
 Result<HurrayTensor*> make_tensor(const Descriptor& descriptor, HurrayBufferList*& list) {
+    if (descriptor.is_unread()) {
+        return fail(Status::unsupported, Error::no_offset,
+                    "descriptor: layout %02X is not known, and so is what its buffers are: there can be no tensor of it",
+                    descriptor.layout());
+    }
     if (auto checked = check_buffers(descriptor, *list); !checked) return std::unexpected(checked.error());
     auto tensor = std::make_unique<HurrayTensor>(descriptor);
+    if (auto checked = check_prefixes(descriptor, *list); !checked) return std::unexpected(checked.error());
     if (auto prepared = prepare_view(*tensor, *list); !prepared) return std::unexpected(prepared.error());
     // From here on nothing fails: the list and its buffers become part of the tensor.
     tensor->buffers = std::exchange(list, nullptr);
@@ -186,7 +224,6 @@ Result<HurrayTensor*> make_tensor(const Descriptor& descriptor, HurrayBufferList
 }
 
 Result<HurrayTensor*> make_tensor(Tensor&& source) {
-    if (auto covered = check_covered(source.descriptor); !covered) return std::unexpected(covered.error());
     auto list = std::make_unique<HurrayBufferList>();
     list->slots.reserve(source.buffers.size());
     for (Buffer& buffer : source.buffers) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "abi/src/api/handles.hpp"
@@ -23,10 +24,27 @@ struct HurrayDescriptor final : hurray::abi::HandleBase<HURRAY_HANDLE_DESCRIPTOR
     bool borrowed = false;
 };
 
+namespace hurray::abi {
+
+/// One level of tiles, kept until all are there. Empty strides: none were given.
+struct TileLevelCopy {
+    std::vector<std::uint64_t> tile_shape;
+    std::vector<std::int64_t> outer_strides;
+    std::vector<std::int64_t> inner_strides;
+    std::uint8_t outer_layout = 0;
+    std::uint8_t inner_layout = 0;
+};
+
+}  // namespace hurray::abi
+
 struct HurrayDescriptorBuilder final : hurray::abi::HandleBase<HURRAY_HANDLE_DESCRIPTOR_BUILDER> {
-    explicit HurrayDescriptorBuilder(hurray::DescriptorBuilder builder) : value(std::move(builder)) {}
+    HurrayDescriptorBuilder(std::uint8_t element_type, std::uint8_t layout_tag, std::span<const std::uint64_t> shape)
+        : value(element_type, layout_tag, shape), layout(layout_tag) {}
 
     hurray::DescriptorBuilder value;
+    std::vector<hurray::abi::TileLevelCopy> tile_levels;
+    std::uint8_t layout;
+    hurray::PrivateTags private_tags = hurray::PrivateTags::refuse;
 };
 
 struct HurrayBuffer final : hurray::abi::HandleBase<HURRAY_HANDLE_BUFFER> {

@@ -70,6 +70,33 @@ NEEDS_MEMORY(hurray_tensor_import) {
     EXPECT_EQ(first.pair.owner_releases.calls, 1);
     EXPECT_EQ(second.calls, 1);
 }
+NEEDS_MEMORY(hurray_tensor_import_options) {
+    Imported first;
+    // A second owner on top of the first: the joint owner needs memory, too.
+    HurrayBufferList* list = nullptr;
+    HurrayTensorContext* context = nullptr;
+    ASSERT_EQ(hurray_tensor_export(first.tensor.handle, &list, &context, nullptr), HURRAY_OK);
+    ASSERT_EQ(hurray_tensor_context_destroy(&context), HURRAY_OK);
+    const auto bytes = row_major_descriptor(HURRAY_TYPE_FLOAT32, {3, 4}, 48);
+    ReleaseCounter second;
+    ASSERT_EQ(hurray_tensor_context_new(4, bytes.data(), bytes.size(), &second, &ReleaseCounter::release_owner, &context), HURRAY_OK);
+    Tensor tensor;
+    each_allocation_fails([&] { return subject(&list, &context, nullptr, tensor.out(), &report); },
+                          [&] {
+                              EXPECT_EQ(tensor.handle, nullptr);
+                              ASSERT_NE(list, nullptr) << "ownership moves only on success";
+                              ASSERT_NE(context, nullptr);
+                              EXPECT_EQ(first.releases() + second.calls, 0);
+                          });
+    EXPECT_EQ(list, nullptr);
+    EXPECT_EQ(context, nullptr);
+    first.tensor.end();
+    EXPECT_EQ(first.releases() + second.calls, 0);
+    tensor.end();
+    EXPECT_EQ(first.pair.releases.calls, 1);
+    EXPECT_EQ(first.pair.owner_releases.calls, 1);
+    EXPECT_EQ(second.calls, 1);
+}
 NEEDS_MEMORY(hurray_tensor_export) {
     Imported imported;
     List list;

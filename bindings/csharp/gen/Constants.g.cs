@@ -343,6 +343,190 @@ public enum HandleKind : uint
     FileWriter = 11,
 }
 
+/// <summary>Sections. Bits of the flags of a descriptor.</summary>
+[Flags]
+public enum SectionFlags : uint
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>There is a quantization section.</summary>
+    Quantization = 1,
+
+    /// <summary>There is a shard section.</summary>
+    Shard = 2,
+
+    /// <summary>There is an extension type section.</summary>
+    ExtensionType = 4,
+
+    /// <summary>There is a statistics section.</summary>
+    Statistics = 8,
+
+    /// <summary>There is a composite member section.</summary>
+    CompositeMember = 16,
+}
+
+/// <summary>Flags of reading.</summary>
+[Flags]
+public enum DecodeFlags : uint
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>Accept tags of element types, layouts and quantization schemes that are not known: the
+    /// descriptor is opaque then, see HURRAY_DESCRIPTOR_OPAQUE.</summary>
+    Permissive = 1,
+
+    /// <summary>Accept private layouts, quantization schemes, devices and memory classes, upon which writer
+    /// and reader have agreed.</summary>
+    PrivateTags = 2,
+}
+
+/// <summary>Composition rules.</summary>
+public enum CompositionRule : byte
+{
+    /// <summary>The members are the parts of the head: they cover it, and do not overlap.</summary>
+    Partition = 0x01,
+
+    /// <summary>The first member is the base, the others are corrections of it.</summary>
+    Overlay = 0x02,
+
+    /// <summary>The members belong together, and that is all.</summary>
+    Group = 0x03,
+}
+
+/// <summary>How corrections apply to the base.</summary>
+public enum CombineOp : byte
+{
+    /// <summary>For rules other than overlay.</summary>
+    None = 0x00,
+
+    /// <summary>A value that is there replaces that of earlier members.</summary>
+    Replace = 0x01,
+
+    /// <summary>Values add up.</summary>
+    Add = 0x02,
+}
+
+/// <summary>Roles of members of an overlay.</summary>
+public enum MemberRole : byte
+{
+    /// <summary>A correction.</summary>
+    Correction = 0,
+
+    /// <summary>The base, which comes first.</summary>
+    Base = 1,
+}
+
+/// <summary>What a block-paged tensor holds.</summary>
+public enum KvRole : byte
+{
+    /// <summary>Keys.</summary>
+    Key = 0,
+
+    /// <summary>Values.</summary>
+    Value = 1,
+
+    /// <summary>Something else.</summary>
+    Other = 2,
+}
+
+/// <summary>Types of the page numbers of a block table.</summary>
+public enum TableIndex : byte
+{
+    /// <summary>Unsigned, 32 bits.</summary>
+    UInt32 = 0,
+
+    /// <summary>Unsigned, 64 bits.</summary>
+    UInt64 = 1,
+}
+
+/// <summary>Values of fields that stand for nothing, and limits.</summary>
+public static class FieldLimit
+{
+    /// <summary>No buffer: there is no array of zero points.</summary>
+    public const uint NoBuffer = 4294967295;
+
+    /// <summary>A block-paged tensor that belongs to no layer.</summary>
+    public const uint NoLayer = 4294967295;
+
+    /// <summary>How deep tiles of tiles may go.</summary>
+    public const uint MaxTileLevels = 8;
+}
+
+/// <summary>Quantization schemes.</summary>
+public enum Scheme : byte
+{
+    /// <summary>One scale and one zero point.</summary>
+    PerTensorAffine = 0x01,
+
+    /// <summary>A scale and a zero point for each index of an axis.</summary>
+    PerChannelAffine = 0x02,
+
+    /// <summary>A scale and a zero point for each block along an axis.</summary>
+    PerBlockAffine = 0x03,
+
+    /// <summary>4-bit quantiles of the normal distribution, with the largest magnitude of each
+    /// block.</summary>
+    Nf4 = 0x04,
+
+    /// <summary>OCP microscaling: small elements with a power of two for each block.</summary>
+    Mxfp = 0x05,
+}
+
+/// <summary>Flags of a quantization section.</summary>
+[Flags]
+public enum QuantizationFlags : ushort
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>All zero points are 0, and there is no array of them.</summary>
+    Symmetric = 1,
+}
+
+/// <summary>Statistics. Bits of computed_mask: which fields say something.</summary>
+[Flags]
+public enum StatisticsFlags : uint
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>nnz.</summary>
+    Nnz = 1,
+
+    /// <summary>sparsity_ratio.</summary>
+    Sparsity = 2,
+
+    /// <summary>value_min, value_max and value_abs_max.</summary>
+    Range = 4,
+
+    /// <summary>value_mean and value_stddev.</summary>
+    Moments = 8,
+
+    /// <summary>nm_n and nm_m.</summary>
+    NmSparsity = 16,
+
+    /// <summary>has_nan and has_inf.</summary>
+    NanInf = 32,
+}
+
+/// <summary>Descriptor flags. What a permissive reader could not do.</summary>
+[Flags]
+public enum DescriptorFlags : uint
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>The element type, the layout or the quantization scheme is not known: nobody may touch the
+    /// data.</summary>
+    Opaque = 1,
+
+    /// <summary>It is the layout that is not known: nothing behind byte_offset was read, so that there are no
+    /// layout fields, buffers and sections, whatever `flags` says; all of that is in `trailing`.</summary>
+    Unread = 2,
+}
+
 /// <summary>View flags.</summary>
 [Flags]
 public enum ViewFlags : uint
@@ -358,6 +542,10 @@ public enum ViewFlags : uint
 
     /// <summary>Elements are smaller than a byte and packed, least significant bit first.</summary>
     Packed = 4,
+
+    /// <summary>The tensor is quantized: elements are the stored values, to which the scheme is not
+    /// applied.</summary>
+    Quantized = 8,
 }
 
 /// <summary>File formats.</summary>
@@ -393,4 +581,13 @@ public enum StreamFlags : uint
 
     /// <summary>The reader or writer closes the file descriptor when it is destroyed.</summary>
     CloseFd = 1,
+
+    /// <summary>Readers: accept private layouts and quantization schemes, see
+    /// HURRAY_DECODE_PRIVATE_TAGS.</summary>
+    PrivateTags = 2,
+
+    /// <summary>Readers: accept element types and quantization schemes that are not known, see
+    /// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
+    /// nobody knows where the next tensor starts.</summary>
+    Permissive = 4,
 }

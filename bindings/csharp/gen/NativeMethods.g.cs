@@ -623,6 +623,25 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_decode")]
     internal static partial HurrayStatus DescriptorDecode(ReadOnlySpan<byte> bytes, ulong length, out DescriptorHandle @out, NativeError* error);
 
+    /// <summary>Decodes a descriptor as hurray_descriptor_decode does, by the options of the caller: longer
+    /// ones, private tags, or what is not known (permissive).</summary>
+    /// <remarks><para>Owner: caller; nothing of `bytes` is kept</para>
+    /// <para>Errors: as hurray_descriptor_decode; INVALID_ARGUMENT: options</para>
+    /// <para>Thread: any</para>
+    /// <para>Specification: format: tensor descriptor</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="bytes">encoded descriptor, at any alignment. `length` elements, read during the call
+    /// only; NULL only when `length` is 0.</param>
+    /// <param name="length">how many bytes there are.</param>
+    /// <param name="options">null: the defaults, as in hurray_descriptor_decode. May be NULL. Read during the
+    /// call only; stays the caller's.</param>
+    /// <param name="out">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_descriptor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_decode_options")]
+    internal static partial HurrayStatus DescriptorDecodeOptions(ReadOnlySpan<byte> bytes, ulong length, NativeDecodeOptions* options, out DescriptorHandle @out, NativeError* error);
+
     /// <summary>Tells the length of the descriptor that starts at `bytes`, from its first 20 bytes; for
     /// readers of streams.</summary>
     /// <remarks><para>Errors: as hurray_descriptor_decode, for the fixed header</para>
@@ -786,13 +805,199 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_builder_destroy")]
     internal static partial HurrayStatus DescriptorBuilderDestroy(ref nint builder);
 
+    /// <summary>Fills a struct with the fields of the descriptor's layout; one call reads them all. Fields
+    /// that the layout does not have are 0 or null, and of an unread descriptor (HURRAY_DESCRIPTOR_UNREAD)
+    /// all but layout and rank.</summary>
+    /// <remarks><para>Owner: the pointers in the struct belong to `descriptor` and live as long as it
+    /// does</para>
+    /// <para>Errors: INVALID_ARGUMENT: struct_size is too small</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: layouts</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="descriptor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outFields">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_layout_fields")]
+    internal static partial HurrayStatus DescriptorLayoutFields(DescriptorHandle descriptor, ref NativeLayoutFields outFields, NativeError* error);
+
+    /// <summary>Fills a struct with one level of the tiled layout.</summary>
+    /// <remarks><para>Owner: the pointers in the struct belong to `descriptor` and live as long as it
+    /// does</para>
+    /// <para>Errors: INDEX_OUT_OF_BOUNDS: there is no such level, or the layout is not tiled;
+    /// INVALID_ARGUMENT: struct_size is too small</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: tiled</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="descriptor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="level">0 for the outermost, below HurrayLayoutFields.tile_level_count.</param>
+    /// <param name="outLevel">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_tile_level")]
+    internal static partial HurrayStatus DescriptorTileLevel(DescriptorHandle descriptor, uint level, ref NativeTileLevel outLevel, NativeError* error);
+
+    /// <summary>Fills a struct with the quantization section. That there is none is no error: `present` is 0
+    /// then.</summary>
+    /// <remarks><para>Owner: the pointers in the struct belong to `descriptor` and live as long as it
+    /// does</para>
+    /// <para>Errors: INVALID_ARGUMENT: struct_size is too small</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: quantization</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="descriptor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outQuantization">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_quantization")]
+    internal static partial HurrayStatus DescriptorQuantization(DescriptorHandle descriptor, ref NativeQuantization outQuantization, NativeError* error);
+
+    /// <summary>Fills a struct with the statistics section. That there is none is no error: `present` is 0
+    /// then.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: struct_size is too small</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: statistics</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="descriptor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outStatistics">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_statistics")]
+    internal static partial HurrayStatus DescriptorStatistics(DescriptorHandle descriptor, ref NativeStatistics outStatistics, NativeError* error);
+
+    /// <summary>Fills a struct with the extension type section, which describes a private element type. That
+    /// there is none is no error: `present` is 0 then.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: struct_size is too small</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: extension type</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="descriptor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outType">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_extension_type")]
+    internal static partial HurrayStatus DescriptorExtensionType(DescriptorHandle descriptor, ref NativeExtensionType outType, NativeError* error);
+
+    /// <summary>Fills a struct with the composite member section. That there is none is no error: `present`
+    /// is 0 then.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: struct_size is too small</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite member</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="descriptor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outMember">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_composite_member")]
+    internal static partial HurrayStatus DescriptorCompositeMember(DescriptorHandle descriptor, ref NativeCompositeMember outMember, NativeError* error);
+
+    /// <summary>Sets the fields of the builder's layout. Other fields of the struct are not looked at, which
+    /// is why those of another descriptor can be passed on; layouts without fields have nothing to set. The
+    /// levels of tiles are added one by one, see hurray_descriptor_builder_add_tile_level.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: `layout` is not the builder's, or a value that the field has
+    /// no room for; NULL_POINTER: an array of the layout; LIMIT_EXCEEDED: more than 16 MiB of private data.
+    /// All else is checked by hurray_descriptor_builder_build</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: layouts</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="fields">arrays are copied. Required. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_builder_set_layout_fields")]
+    internal static partial HurrayStatus DescriptorBuilderSetLayoutFields(DescriptorBuilderHandle builder, in NativeLayoutFields fields, NativeError* error);
+
+    /// <summary>Adds a level to the tiles of the tiled layout, the outermost first.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: rank is above HURRAY_MAX_RANK; INVALID_LAYOUT: there are
+    /// HURRAY_MAX_TILE_LEVELS already; NULL_POINTER: an array that must be there. All else is checked by
+    /// hurray_descriptor_builder_build</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: tiled</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="level">arrays are copied. Required. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_builder_add_tile_level")]
+    internal static partial HurrayStatus DescriptorBuilderAddTileLevel(DescriptorBuilderHandle builder, in NativeTileLevel level, NativeError* error);
+
+    /// <summary>Says how the elements are quantized. The buffers with scales and zero points are added as
+    /// others are.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: `present` is not 1; NULL_POINTER; LIMIT_EXCEEDED: more than
+    /// 16 MiB of padding and private data. All else is checked by hurray_descriptor_builder_build</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: quantization</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="quantization">`present` must be 1; fields that the scheme does not have are not looked
+    /// at; private data is copied. Required. Read during the call only; stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_builder_set_quantization")]
+    internal static partial HurrayStatus DescriptorBuilderSetQuantization(DescriptorBuilderHandle builder, in NativeQuantization quantization, NativeError* error);
+
+    /// <summary>Sets the statistics of the elements.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: `present` is not 1, or another such field is neither 0 nor 1.
+    /// All else is checked by hurray_descriptor_builder_build</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: statistics</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="statistics">`present` must be 1. Required. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_builder_set_statistics")]
+    internal static partial HurrayStatus DescriptorBuilderSetStatistics(DescriptorBuilderHandle builder, in NativeStatistics statistics, NativeError* error);
+
+    /// <summary>Describes the private element type.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: `present` is not 1, or another such field is neither 0 nor 1.
+    /// All else is checked by hurray_descriptor_builder_build</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: extension type</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="type">`present` must be 1. Required. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_builder_set_extension_type")]
+    internal static partial HurrayStatus DescriptorBuilderSetExtensionType(DescriptorBuilderHandle builder, in NativeExtensionType type, NativeError* error);
+
+    /// <summary>Makes the tensor a member of an overlay.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: `present` is not 1. All else is checked by
+    /// hurray_descriptor_builder_build</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite member</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="member">`present` must be 1. Required. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_builder_set_composite_member")]
+    internal static partial HurrayStatus DescriptorBuilderSetCompositeMember(DescriptorBuilderHandle builder, in NativeCompositeMember member, NativeError* error);
+
+    /// <summary>Allows private layouts, quantization schemes, devices and memory classes in what is built, as
+    /// HURRAY_DECODE_PRIVATE_TAGS does for a reader. For devices and memory classes: before
+    /// hurray_descriptor_builder_add_buffer.</summary>
+    /// <remarks><para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_descriptor_builder_allow_private_tags")]
+    internal static partial HurrayStatus DescriptorBuilderAllowPrivateTags(DescriptorBuilderHandle builder, NativeError* error);
+
     /// <summary>Makes a tensor of a descriptor and its buffers. The buffers must be those that its table asks
     /// for.</summary>
     /// <remarks><para>Owner: the list moves into the tensor on success and the variable is nulled; on failure
     /// it stays the caller's</para>
     /// <para>Errors: INVALID_LAYOUT: another number of buffers; BUFFER_TOO_SMALL; MISALIGNED; INVALID_TYPE:
     /// another device; SYNC_MODE_MISMATCH; INVALID_HANDLE: the list is part of a tensor; LIMIT_EXCEEDED: a
-    /// dimension of 2^63 or more</para>
+    /// dimension of 2^63 or more; UNSUPPORTED: an unread descriptor</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="descriptor">read and copied. Required. Read during the call only; stays the
@@ -855,6 +1060,28 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_import")]
     internal static partial HurrayStatus TensorImport(ref nint list, ref nint context, out TensorHandle outTensor, NativeError* error);
 
+    /// <summary>Takes over a pair as hurray_tensor_import does, and reads the context's descriptor by the
+    /// options of the caller.</summary>
+    /// <remarks><para>Owner: list and context move into the tensor on success and both variables are nulled;
+    /// on failure both stay the caller's</para>
+    /// <para>Errors: as hurray_tensor_import; INVALID_ARGUMENT: options; UNSUPPORTED: permissive, and the
+    /// layout is not known</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: ABI: Tensor Context</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="list">Required, and so is the handle in it. Ownership of the handle moves to the callee
+    /// and the variable becomes NULL, on success only.</param>
+    /// <param name="context">Required, and so is the handle in it. Ownership of the handle moves to the
+    /// callee and the variable becomes NULL, on success only.</param>
+    /// <param name="options">null: the defaults, as in hurray_tensor_import. May be NULL. Read during the
+    /// call only; stays the caller's.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_import_options")]
+    internal static partial HurrayStatus TensorImportOptions(ref nint list, ref nint context, NativeDecodeOptions* options, out TensorHandle outTensor, NativeError* error);
+
     /// <summary>Exports a tensor as the pair of list and context that travels between runtimes. The pair
     /// shares the memory; the tensor stays as it is.</summary>
     /// <remarks><para>Owner: caller, both; whoever takes the pair over ends them</para>
@@ -889,8 +1116,8 @@ internal static unsafe partial class NativeMethods
     /// <summary>Fills a view: all that is needed to read a dense tensor, in one call.</summary>
     /// <remarks><para>Owner: the pointers in the view belong to `tensor` and live until it is
     /// destroyed</para>
-    /// <para>Errors: UNSUPPORTED: the layout is not dense or the shape is dynamic; INVALID_ARGUMENT:
-    /// struct_size is too small</para>
+    /// <para>Errors: UNSUPPORTED: the layout is not row-major, column-major or strided, the shape is dynamic,
+    /// or the descriptor opaque; INVALID_ARGUMENT: struct_size is too small</para>
     /// <para>Thread: one thread at a time; the memory may be read by any thread while the tensor lives</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>

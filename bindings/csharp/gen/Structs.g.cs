@@ -146,6 +146,329 @@ internal unsafe struct NativeProducer
     public static NativeProducer Sized => new() { StructSize = (uint)sizeof(NativeProducer) };
 }
 
+/// <summary>How to decode a descriptor. All zero but struct_size: the defaults, a strict reader.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeDecodeOptions
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_DECODE_ flags.</summary>
+    public uint Flags;
+
+    /// <summary>Longest descriptor accepted, in bytes, below 2^32; 0 means 16 MiB.</summary>
+    public ulong MaxLength;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeDecodeOptions Sized => new() { StructSize = (uint)sizeof(NativeDecodeOptions) };
+}
+
+/// <summary>The fields of a layout; those that the layout does not have are 0 or null. Tiles are told level
+/// by level, see HurrayTileLevel.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeLayoutFields
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>How many values strides, morton_bits and mode_order have: the rank.</summary>
+    public uint Rank;
+
+    /// <summary>Strided: strides in elements.</summary>
+    public long* Strides;
+
+    /// <summary>Morton: bits of each index in the code, each below 2^32.</summary>
+    public ulong* MortonBits;
+
+    /// <summary>CSF: the dimensions in the order of the levels, each below 2^32.</summary>
+    public ulong* ModeOrder;
+
+    /// <summary>COO, CSR, CSC, CSF: number of stored elements.</summary>
+    public ulong Nnz;
+
+    /// <summary>Block-paged: number of pages in the pool.</summary>
+    public ulong NumPages;
+
+    /// <summary>Block-paged: tokens of a page.</summary>
+    public uint PageSize;
+
+    /// <summary>Block-paged: the dimension that is cut into pages, 0.</summary>
+    public uint PagedAxis;
+
+    /// <summary>Block-paged: number of sequences.</summary>
+    public uint NumSeqs;
+
+    /// <summary>Block-paged: number of the layer; HURRAY_NO_LAYER for none.</summary>
+    public uint LayerIndex;
+
+    /// <summary>Composite: number of members.</summary>
+    public uint MemberCount;
+
+    /// <summary>Hilbert: binary logarithm of every dimension's size.</summary>
+    public uint HilbertOrder;
+
+    /// <summary>Hilbert: the rank once more, as the wire has it. Setters ignore it.</summary>
+    public uint HilbertRank;
+
+    /// <summary>Tiled: number of levels. Setters ignore it.</summary>
+    public uint TileLevelCount;
+
+    /// <summary>Private layouts: their number.</summary>
+    public ulong PrivateId;
+
+    /// <summary>Private layouts: their own fields.</summary>
+    public byte* PrivateData;
+
+    /// <summary>Private layouts: length of private_data in bytes.</summary>
+    public ulong PrivateLength;
+
+    /// <summary>HURRAY_LAYOUT_ tag whose fields these are.</summary>
+    public byte Layout;
+
+    /// <summary>COO: 1 when the elements are in the order of their indices, else 0.</summary>
+    public byte IsSorted;
+
+    /// <summary>Block-paged: HURRAY_KV_ value.</summary>
+    public byte KvRole;
+
+    /// <summary>Block-paged: HURRAY_TABLE_ type of the page numbers.</summary>
+    public byte IndexType;
+
+    /// <summary>Composite: HURRAY_COMPOSITION_ rule, or a private one.</summary>
+    public byte CompositionRule;
+
+    /// <summary>Composite: HURRAY_COMBINE_ value.</summary>
+    public byte CombineOp;
+
+    /// <summary>0.</summary>
+    public fixed byte Reserved[2];
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeLayoutFields Sized => new() { StructSize = (uint)sizeof(NativeLayoutFields) };
+}
+
+/// <summary>One level of the tiled layout. Element i lies in tile i / tile_shape of the level's grid, at i
+/// mod tile_shape in it.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeTileLevel
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>How many values the arrays have: the rank.</summary>
+    public uint Rank;
+
+    /// <summary>Sizes of a tile, in elements.</summary>
+    public ulong* TileShape;
+
+    /// <summary>In tiles, when outer_layout is strided; else null.</summary>
+    public long* OuterStrides;
+
+    /// <summary>In elements, when inner_layout is strided; else null.</summary>
+    public long* InnerStrides;
+
+    /// <summary>Order of the tiles: HURRAY_LAYOUT_ROW_MAJOR, HURRAY_LAYOUT_COL_MAJOR or
+    /// HURRAY_LAYOUT_STRIDED.</summary>
+    public byte OuterLayout;
+
+    /// <summary>Order inside a tile: likewise, or HURRAY_LAYOUT_TILED, then the next level says it.</summary>
+    public byte InnerLayout;
+
+    /// <summary>0.</summary>
+    public fixed byte Reserved[6];
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeTileLevel Sized => new() { StructSize = (uint)sizeof(NativeTileLevel) };
+}
+
+/// <summary>A quantization section. Fields that the scheme does not have are 0, buffers
+/// HURRAY_NO_BUFFER.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeQuantization
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>1 when there is such a section, else 0, and so is all that follows.</summary>
+    public byte Present;
+
+    /// <summary>HURRAY_SCHEME_ tag.</summary>
+    public byte Scheme;
+
+    /// <summary>Version of the scheme: 1.</summary>
+    public byte Version;
+
+    /// <summary>HURRAY_TYPE_ tag of the scales in their buffer, the one that the scheme implies included; 0
+    /// when there is none.</summary>
+    public byte ScaleType;
+
+    /// <summary>HURRAY_QUANTIZATION_ flags.</summary>
+    public ushort Flags;
+
+    /// <summary>0.</summary>
+    public ushort Reserved;
+
+    /// <summary>Per-tensor: the scale.</summary>
+    public float Scale;
+
+    /// <summary>Per-tensor: the zero point.</summary>
+    public int ZeroPoint;
+
+    /// <summary>The dimension along which channels or blocks follow one another.</summary>
+    public uint Axis;
+
+    /// <summary>Elements of a block along the axis.</summary>
+    public uint BlockSize;
+
+    /// <summary>Number of the buffer with the scales.</summary>
+    public uint ScaleBuffer;
+
+    /// <summary>Number of the buffer with the zero points; with that of the scales when it is the same,
+    /// behind them.</summary>
+    public uint ZeroPointBuffer;
+
+    /// <summary>Zero bytes behind the fields.</summary>
+    public uint Padding;
+
+    /// <summary>Private and unknown schemes: what follows their first 4 bytes.</summary>
+    public byte* PrivateData;
+
+    /// <summary>Length of private_data in bytes.</summary>
+    public ulong PrivateLength;
+
+    /// <summary>The whole section behind its length, as the wire has it. Setters ignore it.</summary>
+    public byte* Payload;
+
+    /// <summary>Length of the payload in bytes. Setters ignore it.</summary>
+    public ulong PayloadLength;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeQuantization Sized => new() { StructSize = (uint)sizeof(NativeQuantization) };
+}
+
+/// <summary>Statistics of the elements, dequantized where they are quantized. Fields whose bit of
+/// computed_mask is not set have no meaning.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeStatistics
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_STATISTICS_ bits.</summary>
+    public uint ComputedMask;
+
+    /// <summary>Elements other than 0.</summary>
+    public ulong Nnz;
+
+    /// <summary>Fraction of elements that are 0, 0 to 1.</summary>
+    public double SparsityRatio;
+
+    /// <summary>Least value.</summary>
+    public double ValueMin;
+
+    /// <summary>Greatest value.</summary>
+    public double ValueMax;
+
+    /// <summary>Greatest magnitude.</summary>
+    public double ValueAbsMax;
+
+    /// <summary>Mean.</summary>
+    public double ValueMean;
+
+    /// <summary>Standard deviation of the whole population.</summary>
+    public double ValueStddev;
+
+    /// <summary>1 when there are statistics, else 0, and so is everything else.</summary>
+    public byte Present;
+
+    /// <summary>At most nm_n of each nm_m elements that follow one another are not 0; both 0 when there is no
+    /// such pattern.</summary>
+    public byte NmN;
+
+    /// <summary>See nm_n.</summary>
+    public byte NmM;
+
+    /// <summary>1 when an element is NaN, else 0.</summary>
+    public byte HasNan;
+
+    /// <summary>1 when an element is infinite, else 0.</summary>
+    public byte HasInf;
+
+    /// <summary>0.</summary>
+    public fixed byte Reserved[3];
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeStatistics Sized => new() { StructSize = (uint)sizeof(NativeStatistics) };
+}
+
+/// <summary>The description of a private element type. Fields of floating-point types are 0 for
+/// integers.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeExtensionType
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>Bits of an element: 1, 2, 4, or a multiple of 8.</summary>
+    public uint BitWidth;
+
+    /// <summary>Bias of the exponent.</summary>
+    public uint ExponentBias;
+
+    /// <summary>1 when there is such a section, else 0, and so is everything else.</summary>
+    public byte Present;
+
+    /// <summary>Elements in a byte: 8 / bit_width, or 1 for types of whole bytes.</summary>
+    public byte PackingFactor;
+
+    /// <summary>1 for floating-point types, 0 for integers.</summary>
+    public byte IsFloat;
+
+    /// <summary>1 for integers with a sign.</summary>
+    public byte IsSigned;
+
+    /// <summary>Bits of the sign.</summary>
+    public byte SignBits;
+
+    /// <summary>Bits of the exponent.</summary>
+    public byte ExponentBits;
+
+    /// <summary>Bits of the mantissa.</summary>
+    public byte MantissaBits;
+
+    /// <summary>1 when the type has NaN.</summary>
+    public byte HasNan;
+
+    /// <summary>1 when the type has infinities.</summary>
+    public byte HasInf;
+
+    /// <summary>0.</summary>
+    public fixed byte Reserved[3];
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeExtensionType Sized => new() { StructSize = (uint)sizeof(NativeExtensionType) };
+}
+
+/// <summary>A composite member section.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeCompositeMember
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>1 when there is such a section, else 0, and so is everything else.</summary>
+    public byte Present;
+
+    /// <summary>HURRAY_MEMBER_ role.</summary>
+    public byte MemberRole;
+
+    /// <summary>0.</summary>
+    public fixed byte Reserved[2];
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeCompositeMember Sized => new() { StructSize = (uint)sizeof(NativeCompositeMember) };
+}
+
 /// <summary>The fields of a descriptor. The pointers belong to the descriptor and live as long as it
 /// does.</summary>
 [StructLayout(LayoutKind.Sequential)]
@@ -154,7 +477,7 @@ internal unsafe struct NativeDescriptorInfo
     /// <summary>Size of this struct, set by the caller.</summary>
     public uint StructSize;
 
-    /// <summary>Flag bits of the fixed header.</summary>
+    /// <summary>Flag bits of the fixed header: HURRAY_SECTION_ bits.</summary>
     public uint Flags;
 
     /// <summary>Major version of the format.</summary>
@@ -172,7 +495,7 @@ internal unsafe struct NativeDescriptorInfo
     /// <summary>Number of dimensions, 0 to HURRAY_MAX_RANK.</summary>
     public uint Rank;
 
-    /// <summary>Bits of one element.</summary>
+    /// <summary>Bits of one element; 0 when the element type is not known.</summary>
     public uint Bits;
 
     /// <summary>Number of buffers in the buffer table.</summary>
@@ -199,6 +522,19 @@ internal unsafe struct NativeDescriptorInfo
 
     /// <summary>`rank` offsets in the parent; null if and only if there is no shard section.</summary>
     public ulong* ShardOffset;
+
+    /// <summary>HURRAY_DESCRIPTOR_ flags; 0 unless the reader was permissive.</summary>
+    public uint Reading;
+
+    /// <summary>0.</summary>
+    public uint Reserved;
+
+    /// <summary>What a higher minor version put behind the sections, or what is unread; encoded again as it
+    /// was. Null when there is nothing.</summary>
+    public byte* Trailing;
+
+    /// <summary>Length of `trailing` in bytes.</summary>
+    public ulong TrailingLength;
 
     /// <summary>An empty struct that says its size.</summary>
     public static NativeDescriptorInfo Sized => new() { StructSize = (uint)sizeof(NativeDescriptorInfo) };
@@ -488,8 +824,115 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayProducer.export_tensor", 16, (byte*)&producer.ExportTensor - (byte*)&producer));
         all.Add(("HurrayProducer.release", 24, (byte*)&producer.Release - (byte*)&producer));
 
+        NativeDecodeOptions decodeOptions = default;
+        all.Add(("HurrayDecodeOptions", 16, sizeof(NativeDecodeOptions)));
+        all.Add(("HurrayDecodeOptions.struct_size", 0, (byte*)&decodeOptions.StructSize - (byte*)&decodeOptions));
+        all.Add(("HurrayDecodeOptions.flags", 4, (byte*)&decodeOptions.Flags - (byte*)&decodeOptions));
+        all.Add(("HurrayDecodeOptions.max_length", 8, (byte*)&decodeOptions.MaxLength - (byte*)&decodeOptions));
+
+        NativeLayoutFields layoutFields = default;
+        all.Add(("HurrayLayoutFields", 112, sizeof(NativeLayoutFields)));
+        all.Add(("HurrayLayoutFields.struct_size", 0, (byte*)&layoutFields.StructSize - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.rank", 4, (byte*)&layoutFields.Rank - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.strides", 8, (byte*)&layoutFields.Strides - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.morton_bits", 16, (byte*)&layoutFields.MortonBits - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.mode_order", 24, (byte*)&layoutFields.ModeOrder - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.nnz", 32, (byte*)&layoutFields.Nnz - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.num_pages", 40, (byte*)&layoutFields.NumPages - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.page_size", 48, (byte*)&layoutFields.PageSize - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.paged_axis", 52, (byte*)&layoutFields.PagedAxis - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.num_seqs", 56, (byte*)&layoutFields.NumSeqs - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.layer_index", 60, (byte*)&layoutFields.LayerIndex - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.member_count", 64, (byte*)&layoutFields.MemberCount - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.hilbert_order", 68, (byte*)&layoutFields.HilbertOrder - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.hilbert_rank", 72, (byte*)&layoutFields.HilbertRank - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.tile_level_count", 76, (byte*)&layoutFields.TileLevelCount - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.private_id", 80, (byte*)&layoutFields.PrivateId - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.private_data", 88, (byte*)&layoutFields.PrivateData - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.private_length", 96, (byte*)&layoutFields.PrivateLength - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.layout", 104, (byte*)&layoutFields.Layout - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.is_sorted", 105, (byte*)&layoutFields.IsSorted - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.kv_role", 106, (byte*)&layoutFields.KvRole - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.index_type", 107, (byte*)&layoutFields.IndexType - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.composition_rule", 108, (byte*)&layoutFields.CompositionRule - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.combine_op", 109, (byte*)&layoutFields.CombineOp - (byte*)&layoutFields));
+        all.Add(("HurrayLayoutFields.reserved", 110, (byte*)layoutFields.Reserved - (byte*)&layoutFields));
+
+        NativeTileLevel tileLevel = default;
+        all.Add(("HurrayTileLevel", 40, sizeof(NativeTileLevel)));
+        all.Add(("HurrayTileLevel.struct_size", 0, (byte*)&tileLevel.StructSize - (byte*)&tileLevel));
+        all.Add(("HurrayTileLevel.rank", 4, (byte*)&tileLevel.Rank - (byte*)&tileLevel));
+        all.Add(("HurrayTileLevel.tile_shape", 8, (byte*)&tileLevel.TileShape - (byte*)&tileLevel));
+        all.Add(("HurrayTileLevel.outer_strides", 16, (byte*)&tileLevel.OuterStrides - (byte*)&tileLevel));
+        all.Add(("HurrayTileLevel.inner_strides", 24, (byte*)&tileLevel.InnerStrides - (byte*)&tileLevel));
+        all.Add(("HurrayTileLevel.outer_layout", 32, (byte*)&tileLevel.OuterLayout - (byte*)&tileLevel));
+        all.Add(("HurrayTileLevel.inner_layout", 33, (byte*)&tileLevel.InnerLayout - (byte*)&tileLevel));
+        all.Add(("HurrayTileLevel.reserved", 34, (byte*)tileLevel.Reserved - (byte*)&tileLevel));
+
+        NativeQuantization quantization = default;
+        all.Add(("HurrayQuantization", 72, sizeof(NativeQuantization)));
+        all.Add(("HurrayQuantization.struct_size", 0, (byte*)&quantization.StructSize - (byte*)&quantization));
+        all.Add(("HurrayQuantization.present", 4, (byte*)&quantization.Present - (byte*)&quantization));
+        all.Add(("HurrayQuantization.scheme", 5, (byte*)&quantization.Scheme - (byte*)&quantization));
+        all.Add(("HurrayQuantization.version", 6, (byte*)&quantization.Version - (byte*)&quantization));
+        all.Add(("HurrayQuantization.scale_type", 7, (byte*)&quantization.ScaleType - (byte*)&quantization));
+        all.Add(("HurrayQuantization.flags", 8, (byte*)&quantization.Flags - (byte*)&quantization));
+        all.Add(("HurrayQuantization.reserved", 10, (byte*)&quantization.Reserved - (byte*)&quantization));
+        all.Add(("HurrayQuantization.scale", 12, (byte*)&quantization.Scale - (byte*)&quantization));
+        all.Add(("HurrayQuantization.zero_point", 16, (byte*)&quantization.ZeroPoint - (byte*)&quantization));
+        all.Add(("HurrayQuantization.axis", 20, (byte*)&quantization.Axis - (byte*)&quantization));
+        all.Add(("HurrayQuantization.block_size", 24, (byte*)&quantization.BlockSize - (byte*)&quantization));
+        all.Add(("HurrayQuantization.scale_buffer", 28, (byte*)&quantization.ScaleBuffer - (byte*)&quantization));
+        all.Add(("HurrayQuantization.zero_point_buffer", 32, (byte*)&quantization.ZeroPointBuffer - (byte*)&quantization));
+        all.Add(("HurrayQuantization.padding", 36, (byte*)&quantization.Padding - (byte*)&quantization));
+        all.Add(("HurrayQuantization.private_data", 40, (byte*)&quantization.PrivateData - (byte*)&quantization));
+        all.Add(("HurrayQuantization.private_length", 48, (byte*)&quantization.PrivateLength - (byte*)&quantization));
+        all.Add(("HurrayQuantization.payload", 56, (byte*)&quantization.Payload - (byte*)&quantization));
+        all.Add(("HurrayQuantization.payload_length", 64, (byte*)&quantization.PayloadLength - (byte*)&quantization));
+
+        NativeStatistics statistics = default;
+        all.Add(("HurrayStatistics", 72, sizeof(NativeStatistics)));
+        all.Add(("HurrayStatistics.struct_size", 0, (byte*)&statistics.StructSize - (byte*)&statistics));
+        all.Add(("HurrayStatistics.computed_mask", 4, (byte*)&statistics.ComputedMask - (byte*)&statistics));
+        all.Add(("HurrayStatistics.nnz", 8, (byte*)&statistics.Nnz - (byte*)&statistics));
+        all.Add(("HurrayStatistics.sparsity_ratio", 16, (byte*)&statistics.SparsityRatio - (byte*)&statistics));
+        all.Add(("HurrayStatistics.value_min", 24, (byte*)&statistics.ValueMin - (byte*)&statistics));
+        all.Add(("HurrayStatistics.value_max", 32, (byte*)&statistics.ValueMax - (byte*)&statistics));
+        all.Add(("HurrayStatistics.value_abs_max", 40, (byte*)&statistics.ValueAbsMax - (byte*)&statistics));
+        all.Add(("HurrayStatistics.value_mean", 48, (byte*)&statistics.ValueMean - (byte*)&statistics));
+        all.Add(("HurrayStatistics.value_stddev", 56, (byte*)&statistics.ValueStddev - (byte*)&statistics));
+        all.Add(("HurrayStatistics.present", 64, (byte*)&statistics.Present - (byte*)&statistics));
+        all.Add(("HurrayStatistics.nm_n", 65, (byte*)&statistics.NmN - (byte*)&statistics));
+        all.Add(("HurrayStatistics.nm_m", 66, (byte*)&statistics.NmM - (byte*)&statistics));
+        all.Add(("HurrayStatistics.has_nan", 67, (byte*)&statistics.HasNan - (byte*)&statistics));
+        all.Add(("HurrayStatistics.has_inf", 68, (byte*)&statistics.HasInf - (byte*)&statistics));
+        all.Add(("HurrayStatistics.reserved", 69, (byte*)statistics.Reserved - (byte*)&statistics));
+
+        NativeExtensionType extensionType = default;
+        all.Add(("HurrayExtensionType", 24, sizeof(NativeExtensionType)));
+        all.Add(("HurrayExtensionType.struct_size", 0, (byte*)&extensionType.StructSize - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.bit_width", 4, (byte*)&extensionType.BitWidth - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.exponent_bias", 8, (byte*)&extensionType.ExponentBias - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.present", 12, (byte*)&extensionType.Present - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.packing_factor", 13, (byte*)&extensionType.PackingFactor - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.is_float", 14, (byte*)&extensionType.IsFloat - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.is_signed", 15, (byte*)&extensionType.IsSigned - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.sign_bits", 16, (byte*)&extensionType.SignBits - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.exponent_bits", 17, (byte*)&extensionType.ExponentBits - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.mantissa_bits", 18, (byte*)&extensionType.MantissaBits - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.has_nan", 19, (byte*)&extensionType.HasNan - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.has_inf", 20, (byte*)&extensionType.HasInf - (byte*)&extensionType));
+        all.Add(("HurrayExtensionType.reserved", 21, (byte*)extensionType.Reserved - (byte*)&extensionType));
+
+        NativeCompositeMember compositeMember = default;
+        all.Add(("HurrayCompositeMember", 8, sizeof(NativeCompositeMember)));
+        all.Add(("HurrayCompositeMember.struct_size", 0, (byte*)&compositeMember.StructSize - (byte*)&compositeMember));
+        all.Add(("HurrayCompositeMember.present", 4, (byte*)&compositeMember.Present - (byte*)&compositeMember));
+        all.Add(("HurrayCompositeMember.member_role", 5, (byte*)&compositeMember.MemberRole - (byte*)&compositeMember));
+        all.Add(("HurrayCompositeMember.reserved", 6, (byte*)compositeMember.Reserved - (byte*)&compositeMember));
+
         NativeDescriptorInfo descriptorInfo = default;
-        all.Add(("HurrayDescriptorInfo", 80, sizeof(NativeDescriptorInfo)));
+        all.Add(("HurrayDescriptorInfo", 104, sizeof(NativeDescriptorInfo)));
         all.Add(("HurrayDescriptorInfo.struct_size", 0, (byte*)&descriptorInfo.StructSize - (byte*)&descriptorInfo));
         all.Add(("HurrayDescriptorInfo.flags", 4, (byte*)&descriptorInfo.Flags - (byte*)&descriptorInfo));
         all.Add(("HurrayDescriptorInfo.version_major", 8, (byte*)&descriptorInfo.VersionMajor - (byte*)&descriptorInfo));
@@ -506,6 +949,10 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayDescriptorInfo.strides", 56, (byte*)&descriptorInfo.Strides - (byte*)&descriptorInfo));
         all.Add(("HurrayDescriptorInfo.parent_shape", 64, (byte*)&descriptorInfo.ParentShape - (byte*)&descriptorInfo));
         all.Add(("HurrayDescriptorInfo.shard_offset", 72, (byte*)&descriptorInfo.ShardOffset - (byte*)&descriptorInfo));
+        all.Add(("HurrayDescriptorInfo.reading", 80, (byte*)&descriptorInfo.Reading - (byte*)&descriptorInfo));
+        all.Add(("HurrayDescriptorInfo.reserved", 84, (byte*)&descriptorInfo.Reserved - (byte*)&descriptorInfo));
+        all.Add(("HurrayDescriptorInfo.trailing", 88, (byte*)&descriptorInfo.Trailing - (byte*)&descriptorInfo));
+        all.Add(("HurrayDescriptorInfo.trailing_length", 96, (byte*)&descriptorInfo.TrailingLength - (byte*)&descriptorInfo));
 
         NativeDenseSpec denseSpec = default;
         all.Add(("HurrayDenseSpec", 40, sizeof(NativeDenseSpec)));

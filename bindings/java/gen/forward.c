@@ -52,6 +52,7 @@ static struct {
     HurrayStatus (*hurray_buffer_event_release)(HurrayBuffer *buffer, HurrayError *error);
     HurrayStatus (*hurray_buffer_stream)(const HurrayBuffer *buffer, void **out_consumer_stream, uint8_t *out_device_tag, HurrayError *error);
     HurrayStatus (*hurray_descriptor_decode)(const uint8_t *bytes, uint64_t length, HurrayDescriptor **out, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_decode_options)(const uint8_t *bytes, uint64_t length, const HurrayDecodeOptions *options, HurrayDescriptor **out, HurrayError *error);
     HurrayStatus (*hurray_descriptor_peek_length)(const uint8_t *bytes, uint64_t length, uint64_t *out_length, HurrayError *error);
     HurrayStatus (*hurray_descriptor_info)(const HurrayDescriptor *descriptor, HurrayDescriptorInfo *out_info, HurrayError *error);
     HurrayStatus (*hurray_descriptor_buffer)(const HurrayDescriptor *descriptor, uint32_t index, HurrayBufferHandleBytes *out_handle_bytes, HurrayError *error);
@@ -64,9 +65,23 @@ static struct {
     HurrayStatus (*hurray_descriptor_builder_add_buffer)(HurrayDescriptorBuilder *builder, const HurrayBufferHandleBytes *handle_bytes, HurrayError *error);
     HurrayStatus (*hurray_descriptor_builder_build)(const HurrayDescriptorBuilder *builder, HurrayDescriptor **out, HurrayError *error);
     HurrayStatus (*hurray_descriptor_builder_destroy)(HurrayDescriptorBuilder **builder);
+    HurrayStatus (*hurray_descriptor_layout_fields)(const HurrayDescriptor *descriptor, HurrayLayoutFields *out_fields, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_tile_level)(const HurrayDescriptor *descriptor, uint32_t level, HurrayTileLevel *out_level, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_quantization)(const HurrayDescriptor *descriptor, HurrayQuantization *out_quantization, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_statistics)(const HurrayDescriptor *descriptor, HurrayStatistics *out_statistics, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_extension_type)(const HurrayDescriptor *descriptor, HurrayExtensionType *out_type, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_composite_member)(const HurrayDescriptor *descriptor, HurrayCompositeMember *out_member, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_builder_set_layout_fields)(HurrayDescriptorBuilder *builder, const HurrayLayoutFields *fields, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_builder_add_tile_level)(HurrayDescriptorBuilder *builder, const HurrayTileLevel *level, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_builder_set_quantization)(HurrayDescriptorBuilder *builder, const HurrayQuantization *quantization, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_builder_set_statistics)(HurrayDescriptorBuilder *builder, const HurrayStatistics *statistics, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_builder_set_extension_type)(HurrayDescriptorBuilder *builder, const HurrayExtensionType *type, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_builder_set_composite_member)(HurrayDescriptorBuilder *builder, const HurrayCompositeMember *member, HurrayError *error);
+    HurrayStatus (*hurray_descriptor_builder_allow_private_tags)(HurrayDescriptorBuilder *builder, HurrayError *error);
     HurrayStatus (*hurray_tensor_new)(const HurrayDescriptor *descriptor, HurrayBufferList **list, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_tensor_from_host)(const HurrayDenseSpec *spec, void *data, uint64_t byte_size, HurrayReleaseCallback release, void *release_context, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_tensor_import)(HurrayBufferList **list, HurrayTensorContext **context, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_tensor_import_options)(HurrayBufferList **list, HurrayTensorContext **context, const HurrayDecodeOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_tensor_export)(const HurrayTensor *tensor, HurrayBufferList **out_list, HurrayTensorContext **out_context, HurrayError *error);
     HurrayStatus (*hurray_tensor_share)(const HurrayTensor *tensor, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_tensor_view)(const HurrayTensor *tensor, HurrayView *out_view, HurrayError *error);
@@ -149,6 +164,7 @@ static const struct {
     {"hurray_buffer_event_release", &bound.hurray_buffer_event_release},
     {"hurray_buffer_stream", &bound.hurray_buffer_stream},
     {"hurray_descriptor_decode", &bound.hurray_descriptor_decode},
+    {"hurray_descriptor_decode_options", &bound.hurray_descriptor_decode_options},
     {"hurray_descriptor_peek_length", &bound.hurray_descriptor_peek_length},
     {"hurray_descriptor_info", &bound.hurray_descriptor_info},
     {"hurray_descriptor_buffer", &bound.hurray_descriptor_buffer},
@@ -161,9 +177,23 @@ static const struct {
     {"hurray_descriptor_builder_add_buffer", &bound.hurray_descriptor_builder_add_buffer},
     {"hurray_descriptor_builder_build", &bound.hurray_descriptor_builder_build},
     {"hurray_descriptor_builder_destroy", &bound.hurray_descriptor_builder_destroy},
+    {"hurray_descriptor_layout_fields", &bound.hurray_descriptor_layout_fields},
+    {"hurray_descriptor_tile_level", &bound.hurray_descriptor_tile_level},
+    {"hurray_descriptor_quantization", &bound.hurray_descriptor_quantization},
+    {"hurray_descriptor_statistics", &bound.hurray_descriptor_statistics},
+    {"hurray_descriptor_extension_type", &bound.hurray_descriptor_extension_type},
+    {"hurray_descriptor_composite_member", &bound.hurray_descriptor_composite_member},
+    {"hurray_descriptor_builder_set_layout_fields", &bound.hurray_descriptor_builder_set_layout_fields},
+    {"hurray_descriptor_builder_add_tile_level", &bound.hurray_descriptor_builder_add_tile_level},
+    {"hurray_descriptor_builder_set_quantization", &bound.hurray_descriptor_builder_set_quantization},
+    {"hurray_descriptor_builder_set_statistics", &bound.hurray_descriptor_builder_set_statistics},
+    {"hurray_descriptor_builder_set_extension_type", &bound.hurray_descriptor_builder_set_extension_type},
+    {"hurray_descriptor_builder_set_composite_member", &bound.hurray_descriptor_builder_set_composite_member},
+    {"hurray_descriptor_builder_allow_private_tags", &bound.hurray_descriptor_builder_allow_private_tags},
     {"hurray_tensor_new", &bound.hurray_tensor_new},
     {"hurray_tensor_from_host", &bound.hurray_tensor_from_host},
     {"hurray_tensor_import", &bound.hurray_tensor_import},
+    {"hurray_tensor_import_options", &bound.hurray_tensor_import_options},
     {"hurray_tensor_export", &bound.hurray_tensor_export},
     {"hurray_tensor_share", &bound.hurray_tensor_share},
     {"hurray_tensor_view", &bound.hurray_tensor_view},
@@ -383,6 +413,10 @@ HurrayStatus hurray_descriptor_decode(const uint8_t *bytes, uint64_t length, Hur
     return bound.hurray_descriptor_decode(bytes, length, out, error);
 }
 
+HurrayStatus hurray_descriptor_decode_options(const uint8_t *bytes, uint64_t length, const HurrayDecodeOptions *options, HurrayDescriptor **out, HurrayError *error) {
+    return bound.hurray_descriptor_decode_options(bytes, length, options, out, error);
+}
+
 HurrayStatus hurray_descriptor_peek_length(const uint8_t *bytes, uint64_t length, uint64_t *out_length, HurrayError *error) {
     return bound.hurray_descriptor_peek_length(bytes, length, out_length, error);
 }
@@ -431,6 +465,58 @@ HurrayStatus hurray_descriptor_builder_destroy(HurrayDescriptorBuilder **builder
     return bound.hurray_descriptor_builder_destroy(builder);
 }
 
+HurrayStatus hurray_descriptor_layout_fields(const HurrayDescriptor *descriptor, HurrayLayoutFields *out_fields, HurrayError *error) {
+    return bound.hurray_descriptor_layout_fields(descriptor, out_fields, error);
+}
+
+HurrayStatus hurray_descriptor_tile_level(const HurrayDescriptor *descriptor, uint32_t level, HurrayTileLevel *out_level, HurrayError *error) {
+    return bound.hurray_descriptor_tile_level(descriptor, level, out_level, error);
+}
+
+HurrayStatus hurray_descriptor_quantization(const HurrayDescriptor *descriptor, HurrayQuantization *out_quantization, HurrayError *error) {
+    return bound.hurray_descriptor_quantization(descriptor, out_quantization, error);
+}
+
+HurrayStatus hurray_descriptor_statistics(const HurrayDescriptor *descriptor, HurrayStatistics *out_statistics, HurrayError *error) {
+    return bound.hurray_descriptor_statistics(descriptor, out_statistics, error);
+}
+
+HurrayStatus hurray_descriptor_extension_type(const HurrayDescriptor *descriptor, HurrayExtensionType *out_type, HurrayError *error) {
+    return bound.hurray_descriptor_extension_type(descriptor, out_type, error);
+}
+
+HurrayStatus hurray_descriptor_composite_member(const HurrayDescriptor *descriptor, HurrayCompositeMember *out_member, HurrayError *error) {
+    return bound.hurray_descriptor_composite_member(descriptor, out_member, error);
+}
+
+HurrayStatus hurray_descriptor_builder_set_layout_fields(HurrayDescriptorBuilder *builder, const HurrayLayoutFields *fields, HurrayError *error) {
+    return bound.hurray_descriptor_builder_set_layout_fields(builder, fields, error);
+}
+
+HurrayStatus hurray_descriptor_builder_add_tile_level(HurrayDescriptorBuilder *builder, const HurrayTileLevel *level, HurrayError *error) {
+    return bound.hurray_descriptor_builder_add_tile_level(builder, level, error);
+}
+
+HurrayStatus hurray_descriptor_builder_set_quantization(HurrayDescriptorBuilder *builder, const HurrayQuantization *quantization, HurrayError *error) {
+    return bound.hurray_descriptor_builder_set_quantization(builder, quantization, error);
+}
+
+HurrayStatus hurray_descriptor_builder_set_statistics(HurrayDescriptorBuilder *builder, const HurrayStatistics *statistics, HurrayError *error) {
+    return bound.hurray_descriptor_builder_set_statistics(builder, statistics, error);
+}
+
+HurrayStatus hurray_descriptor_builder_set_extension_type(HurrayDescriptorBuilder *builder, const HurrayExtensionType *type, HurrayError *error) {
+    return bound.hurray_descriptor_builder_set_extension_type(builder, type, error);
+}
+
+HurrayStatus hurray_descriptor_builder_set_composite_member(HurrayDescriptorBuilder *builder, const HurrayCompositeMember *member, HurrayError *error) {
+    return bound.hurray_descriptor_builder_set_composite_member(builder, member, error);
+}
+
+HurrayStatus hurray_descriptor_builder_allow_private_tags(HurrayDescriptorBuilder *builder, HurrayError *error) {
+    return bound.hurray_descriptor_builder_allow_private_tags(builder, error);
+}
+
 HurrayStatus hurray_tensor_new(const HurrayDescriptor *descriptor, HurrayBufferList **list, HurrayTensor **out_tensor, HurrayError *error) {
     return bound.hurray_tensor_new(descriptor, list, out_tensor, error);
 }
@@ -441,6 +527,10 @@ HurrayStatus hurray_tensor_from_host(const HurrayDenseSpec *spec, void *data, ui
 
 HurrayStatus hurray_tensor_import(HurrayBufferList **list, HurrayTensorContext **context, HurrayTensor **out_tensor, HurrayError *error) {
     return bound.hurray_tensor_import(list, context, out_tensor, error);
+}
+
+HurrayStatus hurray_tensor_import_options(HurrayBufferList **list, HurrayTensorContext **context, const HurrayDecodeOptions *options, HurrayTensor **out_tensor, HurrayError *error) {
+    return bound.hurray_tensor_import_options(list, context, options, out_tensor, error);
 }
 
 HurrayStatus hurray_tensor_export(const HurrayTensor *tensor, HurrayBufferList **out_list, HurrayTensorContext **out_context, HurrayError *error) {

@@ -32,6 +32,13 @@ HURRAY_STRUCT(HurrayBufferInfo)
 HURRAY_STRUCT(HurrayEventPayload)
 HURRAY_STRUCT(HurrayStreamPayload)
 HURRAY_STRUCT(HurrayProducer)
+HURRAY_STRUCT(HurrayDecodeOptions)
+HURRAY_STRUCT(HurrayLayoutFields)
+HURRAY_STRUCT(HurrayTileLevel)
+HURRAY_STRUCT(HurrayQuantization)
+HURRAY_STRUCT(HurrayStatistics)
+HURRAY_STRUCT(HurrayExtensionType)
+HURRAY_STRUCT(HurrayCompositeMember)
 HURRAY_STRUCT(HurrayDescriptorInfo)
 HURRAY_STRUCT(HurrayDenseSpec)
 HURRAY_STRUCT(HurrayView)
@@ -121,6 +128,9 @@ HURRAY_ARRAY(const uint8_t *bytes, 1, jarg2)
 HurrayStatus hurray_descriptor_decode(const uint8_t *bytes, uint64_t length, HurrayDescriptor **out, HurrayError *error);
 
 HURRAY_ARRAY(const uint8_t *bytes, 1, jarg2)
+HurrayStatus hurray_descriptor_decode_options(const uint8_t *bytes, uint64_t length, const HurrayDecodeOptions *options, HurrayDescriptor **out, HurrayError *error);
+
+HURRAY_ARRAY(const uint8_t *bytes, 1, jarg2)
 HurrayStatus hurray_descriptor_peek_length(const uint8_t *bytes, uint64_t length, uint64_t *out_length, HurrayError *error);
 
 HurrayStatus hurray_descriptor_info(const HurrayDescriptor *descriptor, HurrayDescriptorInfo *out_info, HurrayError *error);
@@ -150,9 +160,37 @@ HurrayStatus hurray_descriptor_builder_build(const HurrayDescriptorBuilder *buil
 
 HurrayStatus hurray_descriptor_builder_destroy(HurrayDescriptorBuilder **builder);
 
+HurrayStatus hurray_descriptor_layout_fields(const HurrayDescriptor *descriptor, HurrayLayoutFields *out_fields, HurrayError *error);
+
+HurrayStatus hurray_descriptor_tile_level(const HurrayDescriptor *descriptor, uint32_t level, HurrayTileLevel *out_level, HurrayError *error);
+
+HurrayStatus hurray_descriptor_quantization(const HurrayDescriptor *descriptor, HurrayQuantization *out_quantization, HurrayError *error);
+
+HurrayStatus hurray_descriptor_statistics(const HurrayDescriptor *descriptor, HurrayStatistics *out_statistics, HurrayError *error);
+
+HurrayStatus hurray_descriptor_extension_type(const HurrayDescriptor *descriptor, HurrayExtensionType *out_type, HurrayError *error);
+
+HurrayStatus hurray_descriptor_composite_member(const HurrayDescriptor *descriptor, HurrayCompositeMember *out_member, HurrayError *error);
+
+HurrayStatus hurray_descriptor_builder_set_layout_fields(HurrayDescriptorBuilder *builder, const HurrayLayoutFields *fields, HurrayError *error);
+
+HurrayStatus hurray_descriptor_builder_add_tile_level(HurrayDescriptorBuilder *builder, const HurrayTileLevel *level, HurrayError *error);
+
+HurrayStatus hurray_descriptor_builder_set_quantization(HurrayDescriptorBuilder *builder, const HurrayQuantization *quantization, HurrayError *error);
+
+HurrayStatus hurray_descriptor_builder_set_statistics(HurrayDescriptorBuilder *builder, const HurrayStatistics *statistics, HurrayError *error);
+
+HurrayStatus hurray_descriptor_builder_set_extension_type(HurrayDescriptorBuilder *builder, const HurrayExtensionType *type, HurrayError *error);
+
+HurrayStatus hurray_descriptor_builder_set_composite_member(HurrayDescriptorBuilder *builder, const HurrayCompositeMember *member, HurrayError *error);
+
+HurrayStatus hurray_descriptor_builder_allow_private_tags(HurrayDescriptorBuilder *builder, HurrayError *error);
+
 HurrayStatus hurray_tensor_new(const HurrayDescriptor *descriptor, HurrayBufferList **list, HurrayTensor **out_tensor, HurrayError *error);
 
 HurrayStatus hurray_tensor_import(HurrayBufferList **list, HurrayTensorContext **context, HurrayTensor **out_tensor, HurrayError *error);
+
+HurrayStatus hurray_tensor_import_options(HurrayBufferList **list, HurrayTensorContext **context, const HurrayDecodeOptions *options, HurrayTensor **out_tensor, HurrayError *error);
 
 HurrayStatus hurray_tensor_export(const HurrayTensor *tensor, HurrayBufferList **out_list, HurrayTensorContext **out_context, HurrayError *error);
 

@@ -7,17 +7,31 @@ __all__ = [
     "AlignmentPolicy",
     "BufferFlags",
     "C_ABI_VERSION",
+    "CombineOp",
+    "CompositionRule",
     "DIMENSION_DYNAMIC",
+    "DecodeFlags",
+    "DescriptorFlags",
     "Device",
     "ElementType",
     "FileFormat",
     "HandleKind",
+    "KvRole",
     "Layout",
     "MAX_RANK",
+    "MAX_TILE_LEVELS",
+    "MemberRole",
     "MemoryClass",
+    "NO_BUFFER",
+    "NO_LAYER",
+    "QuantizationFlags",
+    "Scheme",
+    "SectionFlags",
+    "StatisticsFlags",
     "Status",
     "StreamFlags",
     "SyncMode",
+    "TableIndex",
     "ViewFlags",
 ]
 
@@ -28,6 +42,13 @@ C_ABI_VERSION = 4
 DIMENSION_DYNAMIC = 18446744073709551615
 #: The largest rank.
 MAX_RANK = 64
+
+#: No buffer: there is no array of zero points.
+NO_BUFFER = 0xFFFFFFFF
+#: A block-paged tensor that belongs to no layer.
+NO_LAYER = 0xFFFFFFFF
+#: How deep tiles of tiles may go.
+MAX_TILE_LEVELS = 8
 
 
 class Status(enum.IntEnum):
@@ -343,6 +364,164 @@ class HandleKind(enum.IntEnum):
     FILE_WRITER = 11
 
 
+class SectionFlags(enum.IntFlag):
+    """Sections.
+
+    Bits of the flags of a descriptor.
+    """
+
+    #: There is a quantization section.
+    QUANTIZATION = 1
+
+    #: There is a shard section.
+    SHARD = 2
+
+    #: There is an extension type section.
+    EXTENSION_TYPE = 4
+
+    #: There is a statistics section.
+    STATISTICS = 8
+
+    #: There is a composite member section.
+    COMPOSITE_MEMBER = 16
+
+
+class DecodeFlags(enum.IntFlag):
+    """Flags of reading."""
+
+    #: Accept tags of element types, layouts and quantization schemes that are not known: the descriptor is
+    #: opaque then, see HURRAY_DESCRIPTOR_OPAQUE.
+    PERMISSIVE = 1
+
+    #: Accept private layouts, quantization schemes, devices and memory classes, upon which writer and reader
+    #: have agreed.
+    PRIVATE_TAGS = 2
+
+
+class CompositionRule(enum.IntEnum):
+    """Composition rules."""
+
+    #: The members are the parts of the head: they cover it, and do not overlap.
+    PARTITION = 0x01
+
+    #: The first member is the base, the others are corrections of it.
+    OVERLAY = 0x02
+
+    #: The members belong together, and that is all.
+    GROUP = 0x03
+
+
+class CombineOp(enum.IntEnum):
+    """How corrections apply to the base."""
+
+    #: For rules other than overlay.
+    NONE = 0x00
+
+    #: A value that is there replaces that of earlier members.
+    REPLACE = 0x01
+
+    #: Values add up.
+    ADD = 0x02
+
+
+class MemberRole(enum.IntEnum):
+    """Roles of members of an overlay."""
+
+    #: A correction.
+    CORRECTION = 0
+
+    #: The base, which comes first.
+    BASE = 1
+
+
+class KvRole(enum.IntEnum):
+    """What a block-paged tensor holds."""
+
+    #: Keys.
+    KEY = 0
+
+    #: Values.
+    VALUE = 1
+
+    #: Something else.
+    OTHER = 2
+
+
+class TableIndex(enum.IntEnum):
+    """Types of the page numbers of a block table."""
+
+    #: Unsigned, 32 bits.
+    UINT32 = 0
+
+    #: Unsigned, 64 bits.
+    UINT64 = 1
+
+
+class Scheme(enum.IntEnum):
+    """Quantization schemes."""
+
+    #: One scale and one zero point.
+    PER_TENSOR_AFFINE = 0x01
+
+    #: A scale and a zero point for each index of an axis.
+    PER_CHANNEL_AFFINE = 0x02
+
+    #: A scale and a zero point for each block along an axis.
+    PER_BLOCK_AFFINE = 0x03
+
+    #: 4-bit quantiles of the normal distribution, with the largest magnitude of each block.
+    NF4 = 0x04
+
+    #: OCP microscaling: small elements with a power of two for each block.
+    MXFP = 0x05
+
+
+class QuantizationFlags(enum.IntFlag):
+    """Flags of a quantization section."""
+
+    #: All zero points are 0, and there is no array of them.
+    SYMMETRIC = 1
+
+
+class StatisticsFlags(enum.IntFlag):
+    """Statistics.
+
+    Bits of computed_mask: which fields say something.
+    """
+
+    #: nnz.
+    NNZ = 1
+
+    #: sparsity_ratio.
+    SPARSITY = 2
+
+    #: value_min, value_max and value_abs_max.
+    RANGE = 4
+
+    #: value_mean and value_stddev.
+    MOMENTS = 8
+
+    #: nm_n and nm_m.
+    NM_SPARSITY = 16
+
+    #: has_nan and has_inf.
+    NAN_INF = 32
+
+
+class DescriptorFlags(enum.IntFlag):
+    """Descriptor flags.
+
+    What a permissive reader could not do.
+    """
+
+    #: The element type, the layout or the quantization scheme is not known: nobody may touch the data.
+    OPAQUE = 1
+
+    #: It is the layout that is not known: nothing behind byte_offset was read, so that there are no layout
+    #: fields, buffers and sections, whatever `flags` says; all of that is in `trailing`.
+    UNREAD = 2
+
+
 class ViewFlags(enum.IntFlag):
     """View flags."""
 
@@ -354,6 +533,9 @@ class ViewFlags(enum.IntFlag):
 
     #: Elements are smaller than a byte and packed, least significant bit first.
     PACKED = 4
+
+    #: The tensor is quantized: elements are the stored values, to which the scheme is not applied.
+    QUANTIZED = 8
 
 
 class FileFormat(enum.IntEnum):
@@ -385,3 +567,11 @@ class StreamFlags(enum.IntFlag):
 
     #: The reader or writer closes the file descriptor when it is destroyed.
     CLOSE_FD = 1
+
+    #: Readers: accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+    PRIVATE_TAGS = 2
+
+    #: Readers: accept element types and quantization schemes that are not known, see
+    #: HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
+    #: nobody knows where the next tensor starts.
+    PERMISSIVE = 4

@@ -30,8 +30,100 @@ PyObject *hpy_from_HurrayBufferInfo(const HurrayBufferInfo *value) {
                      PyLong_FromUnsignedLongLong(value->share_count));
 }
 
+PyObject *hpy_from_HurrayLayoutFields(const HurrayLayoutFields *value) {
+    return hpy_tuple(22,
+                     PyLong_FromUnsignedLongLong(value->rank),
+                     hpy_tuple_i64(value->strides, value->rank),
+                     hpy_tuple_u64(value->morton_bits, value->rank),
+                     hpy_tuple_u64(value->mode_order, value->rank),
+                     PyLong_FromUnsignedLongLong(value->nnz),
+                     PyLong_FromUnsignedLongLong(value->num_pages),
+                     PyLong_FromUnsignedLongLong(value->page_size),
+                     PyLong_FromUnsignedLongLong(value->paged_axis),
+                     PyLong_FromUnsignedLongLong(value->num_seqs),
+                     PyLong_FromUnsignedLongLong(value->layer_index),
+                     PyLong_FromUnsignedLongLong(value->member_count),
+                     PyLong_FromUnsignedLongLong(value->hilbert_order),
+                     PyLong_FromUnsignedLongLong(value->hilbert_rank),
+                     PyLong_FromUnsignedLongLong(value->tile_level_count),
+                     PyLong_FromUnsignedLongLong(value->private_id),
+                     hpy_bytes_or_empty(value->private_data, value->private_length),
+                     PyLong_FromUnsignedLongLong(value->layout),
+                     PyLong_FromUnsignedLongLong(value->is_sorted),
+                     PyLong_FromUnsignedLongLong(value->kv_role),
+                     PyLong_FromUnsignedLongLong(value->index_type),
+                     PyLong_FromUnsignedLongLong(value->composition_rule),
+                     PyLong_FromUnsignedLongLong(value->combine_op));
+}
+
+PyObject *hpy_from_HurrayTileLevel(const HurrayTileLevel *value) {
+    return hpy_tuple(6,
+                     PyLong_FromUnsignedLongLong(value->rank),
+                     hpy_tuple_u64(value->tile_shape, value->rank),
+                     hpy_tuple_i64(value->outer_strides, value->rank),
+                     hpy_tuple_i64(value->inner_strides, value->rank),
+                     PyLong_FromUnsignedLongLong(value->outer_layout),
+                     PyLong_FromUnsignedLongLong(value->inner_layout));
+}
+
+PyObject *hpy_from_HurrayQuantization(const HurrayQuantization *value) {
+    return hpy_tuple(14,
+                     PyLong_FromUnsignedLongLong(value->present),
+                     PyLong_FromUnsignedLongLong(value->scheme),
+                     PyLong_FromUnsignedLongLong(value->version),
+                     PyLong_FromUnsignedLongLong(value->scale_type),
+                     PyLong_FromUnsignedLongLong(value->flags),
+                     PyFloat_FromDouble(value->scale),
+                     PyLong_FromLongLong(value->zero_point),
+                     PyLong_FromUnsignedLongLong(value->axis),
+                     PyLong_FromUnsignedLongLong(value->block_size),
+                     PyLong_FromUnsignedLongLong(value->scale_buffer),
+                     PyLong_FromUnsignedLongLong(value->zero_point_buffer),
+                     PyLong_FromUnsignedLongLong(value->padding),
+                     hpy_bytes_or_empty(value->private_data, value->private_length),
+                     hpy_bytes_or_empty(value->payload, value->payload_length));
+}
+
+PyObject *hpy_from_HurrayStatistics(const HurrayStatistics *value) {
+    return hpy_tuple(13,
+                     PyLong_FromUnsignedLongLong(value->computed_mask),
+                     PyLong_FromUnsignedLongLong(value->nnz),
+                     PyFloat_FromDouble(value->sparsity_ratio),
+                     PyFloat_FromDouble(value->value_min),
+                     PyFloat_FromDouble(value->value_max),
+                     PyFloat_FromDouble(value->value_abs_max),
+                     PyFloat_FromDouble(value->value_mean),
+                     PyFloat_FromDouble(value->value_stddev),
+                     PyLong_FromUnsignedLongLong(value->present),
+                     PyLong_FromUnsignedLongLong(value->nm_n),
+                     PyLong_FromUnsignedLongLong(value->nm_m),
+                     PyLong_FromUnsignedLongLong(value->has_nan),
+                     PyLong_FromUnsignedLongLong(value->has_inf));
+}
+
+PyObject *hpy_from_HurrayExtensionType(const HurrayExtensionType *value) {
+    return hpy_tuple(11,
+                     PyLong_FromUnsignedLongLong(value->bit_width),
+                     PyLong_FromUnsignedLongLong(value->exponent_bias),
+                     PyLong_FromUnsignedLongLong(value->present),
+                     PyLong_FromUnsignedLongLong(value->packing_factor),
+                     PyLong_FromUnsignedLongLong(value->is_float),
+                     PyLong_FromUnsignedLongLong(value->is_signed),
+                     PyLong_FromUnsignedLongLong(value->sign_bits),
+                     PyLong_FromUnsignedLongLong(value->exponent_bits),
+                     PyLong_FromUnsignedLongLong(value->mantissa_bits),
+                     PyLong_FromUnsignedLongLong(value->has_nan),
+                     PyLong_FromUnsignedLongLong(value->has_inf));
+}
+
+PyObject *hpy_from_HurrayCompositeMember(const HurrayCompositeMember *value) {
+    return hpy_tuple(2,
+                     PyLong_FromUnsignedLongLong(value->present),
+                     PyLong_FromUnsignedLongLong(value->member_role));
+}
+
 PyObject *hpy_from_HurrayDescriptorInfo(const HurrayDescriptorInfo *value) {
-    return hpy_tuple(15,
+    return hpy_tuple(17,
                      PyLong_FromUnsignedLongLong(value->flags),
                      PyLong_FromUnsignedLongLong(value->version_major),
                      PyLong_FromUnsignedLongLong(value->version_minor),
@@ -46,7 +138,9 @@ PyObject *hpy_from_HurrayDescriptorInfo(const HurrayDescriptorInfo *value) {
                      hpy_tuple_u64(value->shape, value->rank),
                      hpy_tuple_i64(value->strides, value->rank),
                      hpy_tuple_u64(value->parent_shape, value->rank),
-                     hpy_tuple_u64(value->shard_offset, value->rank));
+                     hpy_tuple_u64(value->shard_offset, value->rank),
+                     PyLong_FromUnsignedLongLong(value->reading),
+                     hpy_bytes_or_empty(value->trailing, value->trailing_length));
 }
 
 PyObject *hpy_from_HurrayFileInfo(const HurrayFileInfo *value) {
@@ -74,6 +168,279 @@ PyObject *hpy_from_HurrayFileMetadata(const HurrayFileMetadata *value) {
     return hpy_tuple(2,
                      hpy_bytes_or_empty(value->key, value->key_length),
                      hpy_bytes_or_empty(value->value, value->value_length));
+}
+
+bool hpy_to_HurrayDecodeOptions(PyObject *object, HurrayDecodeOptions *out) {
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2) {
+        PyErr_SetString(PyExc_TypeError, "expected None or DecodeOptions");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT32_MAX, "DecodeOptions.flags", &number)) return false;
+    out->flags = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT64_MAX, "DecodeOptions.max_length", &number)) return false;
+    out->max_length = (uint64_t)number;
+    return true;
+}
+
+bool hpy_to_HurrayLayoutFields(PyObject *object, HurrayLayoutFields *out, HpyLayoutFieldsMemory *memory) {
+    memset(out, 0, sizeof *out);
+    memset(memory, 0, sizeof *memory);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 22) {
+        PyErr_SetString(PyExc_TypeError, "expected None or LayoutFields");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT32_MAX, "LayoutFields.rank", &number)) return false;
+    out->rank = (uint32_t)number;
+    if (PyTuple_GetItem(object, 1) != Py_None) {
+        if (!hpy_i64_numbers(PyTuple_GetItem(object, 1), "LayoutFields.strides", &memory->strides)) return false;
+        if (!hpy_same_length(out->rank, memory->strides.length, "LayoutFields.rank and strides")) return false;
+        out->strides = memory->strides.data;
+    }
+    if (PyTuple_GetItem(object, 2) != Py_None) {
+        if (!hpy_u64_numbers(PyTuple_GetItem(object, 2), "LayoutFields.morton_bits", &memory->morton_bits)) return false;
+        if (!hpy_same_length(out->rank, memory->morton_bits.length, "LayoutFields.rank and morton_bits")) return false;
+        out->morton_bits = memory->morton_bits.data;
+    }
+    if (PyTuple_GetItem(object, 3) != Py_None) {
+        if (!hpy_u64_numbers(PyTuple_GetItem(object, 3), "LayoutFields.mode_order", &memory->mode_order)) return false;
+        if (!hpy_same_length(out->rank, memory->mode_order.length, "LayoutFields.rank and mode_order")) return false;
+        out->mode_order = memory->mode_order.data;
+    }
+    if (!hpy_unsigned(PyTuple_GetItem(object, 4), UINT64_MAX, "LayoutFields.nnz", &number)) return false;
+    out->nnz = (uint64_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 5), UINT64_MAX, "LayoutFields.num_pages", &number)) return false;
+    out->num_pages = (uint64_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 6), UINT32_MAX, "LayoutFields.page_size", &number)) return false;
+    out->page_size = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 7), UINT32_MAX, "LayoutFields.paged_axis", &number)) return false;
+    out->paged_axis = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 8), UINT32_MAX, "LayoutFields.num_seqs", &number)) return false;
+    out->num_seqs = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 9), UINT32_MAX, "LayoutFields.layer_index", &number)) return false;
+    out->layer_index = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 10), UINT32_MAX, "LayoutFields.member_count", &number)) return false;
+    out->member_count = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 11), UINT32_MAX, "LayoutFields.hilbert_order", &number)) return false;
+    out->hilbert_order = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 12), UINT32_MAX, "LayoutFields.hilbert_rank", &number)) return false;
+    out->hilbert_rank = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 13), UINT32_MAX, "LayoutFields.tile_level_count", &number)) return false;
+    out->tile_level_count = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 14), UINT64_MAX, "LayoutFields.private_id", &number)) return false;
+    out->private_id = (uint64_t)number;
+    if (PyTuple_GetItem(object, 15) != Py_None) {
+        if (!hpy_bytes(PyTuple_GetItem(object, 15), "LayoutFields.private_data", &memory->private_data)) return false;
+        out->private_length = memory->private_data.length;
+        out->private_data = memory->private_data.data;
+    }
+    if (!hpy_unsigned(PyTuple_GetItem(object, 16), UINT8_MAX, "LayoutFields.layout", &number)) return false;
+    out->layout = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 17), UINT8_MAX, "LayoutFields.is_sorted", &number)) return false;
+    out->is_sorted = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 18), UINT8_MAX, "LayoutFields.kv_role", &number)) return false;
+    out->kv_role = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 19), UINT8_MAX, "LayoutFields.index_type", &number)) return false;
+    out->index_type = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 20), UINT8_MAX, "LayoutFields.composition_rule", &number)) return false;
+    out->composition_rule = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 21), UINT8_MAX, "LayoutFields.combine_op", &number)) return false;
+    out->combine_op = (uint8_t)number;
+    return true;
+}
+
+void hpy_free_HurrayLayoutFields(HpyLayoutFieldsMemory *memory) {
+    hpy_numbers_release(&memory->strides);
+    hpy_numbers_release(&memory->morton_bits);
+    hpy_numbers_release(&memory->mode_order);
+    hpy_bytes_release(&memory->private_data);
+}
+
+bool hpy_to_HurrayTileLevel(PyObject *object, HurrayTileLevel *out, HpyTileLevelMemory *memory) {
+    memset(out, 0, sizeof *out);
+    memset(memory, 0, sizeof *memory);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 6) {
+        PyErr_SetString(PyExc_TypeError, "expected None or TileLevel");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT32_MAX, "TileLevel.rank", &number)) return false;
+    out->rank = (uint32_t)number;
+    if (PyTuple_GetItem(object, 1) != Py_None) {
+        if (!hpy_u64_numbers(PyTuple_GetItem(object, 1), "TileLevel.tile_shape", &memory->tile_shape)) return false;
+        if (!hpy_same_length(out->rank, memory->tile_shape.length, "TileLevel.rank and tile_shape")) return false;
+        out->tile_shape = memory->tile_shape.data;
+    }
+    if (PyTuple_GetItem(object, 2) != Py_None) {
+        if (!hpy_i64_numbers(PyTuple_GetItem(object, 2), "TileLevel.outer_strides", &memory->outer_strides)) return false;
+        if (!hpy_same_length(out->rank, memory->outer_strides.length, "TileLevel.rank and outer_strides")) return false;
+        out->outer_strides = memory->outer_strides.data;
+    }
+    if (PyTuple_GetItem(object, 3) != Py_None) {
+        if (!hpy_i64_numbers(PyTuple_GetItem(object, 3), "TileLevel.inner_strides", &memory->inner_strides)) return false;
+        if (!hpy_same_length(out->rank, memory->inner_strides.length, "TileLevel.rank and inner_strides")) return false;
+        out->inner_strides = memory->inner_strides.data;
+    }
+    if (!hpy_unsigned(PyTuple_GetItem(object, 4), UINT8_MAX, "TileLevel.outer_layout", &number)) return false;
+    out->outer_layout = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 5), UINT8_MAX, "TileLevel.inner_layout", &number)) return false;
+    out->inner_layout = (uint8_t)number;
+    return true;
+}
+
+void hpy_free_HurrayTileLevel(HpyTileLevelMemory *memory) {
+    hpy_numbers_release(&memory->tile_shape);
+    hpy_numbers_release(&memory->outer_strides);
+    hpy_numbers_release(&memory->inner_strides);
+}
+
+bool hpy_to_HurrayQuantization(PyObject *object, HurrayQuantization *out, HpyQuantizationMemory *memory) {
+    memset(out, 0, sizeof *out);
+    memset(memory, 0, sizeof *memory);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 14) {
+        PyErr_SetString(PyExc_TypeError, "expected None or Quantization");
+        return false;
+    }
+    uint64_t number = 0;
+    int64_t signed_number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT8_MAX, "Quantization.present", &number)) return false;
+    out->present = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT8_MAX, "Quantization.scheme", &number)) return false;
+    out->scheme = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT8_MAX, "Quantization.version", &number)) return false;
+    out->version = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 3), UINT8_MAX, "Quantization.scale_type", &number)) return false;
+    out->scale_type = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 4), UINT16_MAX, "Quantization.flags", &number)) return false;
+    out->flags = (uint16_t)number;
+    out->scale = (float)PyFloat_AsDouble(PyTuple_GetItem(object, 5));
+    if (PyErr_Occurred() != NULL) return false;
+    if (!hpy_signed(PyTuple_GetItem(object, 6), INT32_MIN, INT32_MAX, "Quantization.zero_point", &signed_number)) return false;
+    out->zero_point = (int32_t)signed_number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 7), UINT32_MAX, "Quantization.axis", &number)) return false;
+    out->axis = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 8), UINT32_MAX, "Quantization.block_size", &number)) return false;
+    out->block_size = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 9), UINT32_MAX, "Quantization.scale_buffer", &number)) return false;
+    out->scale_buffer = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 10), UINT32_MAX, "Quantization.zero_point_buffer", &number)) return false;
+    out->zero_point_buffer = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 11), UINT32_MAX, "Quantization.padding", &number)) return false;
+    out->padding = (uint32_t)number;
+    if (PyTuple_GetItem(object, 12) != Py_None) {
+        if (!hpy_bytes(PyTuple_GetItem(object, 12), "Quantization.private_data", &memory->private_data)) return false;
+        out->private_length = memory->private_data.length;
+        out->private_data = memory->private_data.data;
+    }
+    if (PyTuple_GetItem(object, 13) != Py_None) {
+        if (!hpy_bytes(PyTuple_GetItem(object, 13), "Quantization.payload", &memory->payload)) return false;
+        out->payload_length = memory->payload.length;
+        out->payload = memory->payload.data;
+    }
+    return true;
+}
+
+void hpy_free_HurrayQuantization(HpyQuantizationMemory *memory) {
+    hpy_bytes_release(&memory->private_data);
+    hpy_bytes_release(&memory->payload);
+}
+
+bool hpy_to_HurrayStatistics(PyObject *object, HurrayStatistics *out) {
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 13) {
+        PyErr_SetString(PyExc_TypeError, "expected None or Statistics");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT32_MAX, "Statistics.computed_mask", &number)) return false;
+    out->computed_mask = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT64_MAX, "Statistics.nnz", &number)) return false;
+    out->nnz = (uint64_t)number;
+    out->sparsity_ratio = (double)PyFloat_AsDouble(PyTuple_GetItem(object, 2));
+    if (PyErr_Occurred() != NULL) return false;
+    out->value_min = (double)PyFloat_AsDouble(PyTuple_GetItem(object, 3));
+    if (PyErr_Occurred() != NULL) return false;
+    out->value_max = (double)PyFloat_AsDouble(PyTuple_GetItem(object, 4));
+    if (PyErr_Occurred() != NULL) return false;
+    out->value_abs_max = (double)PyFloat_AsDouble(PyTuple_GetItem(object, 5));
+    if (PyErr_Occurred() != NULL) return false;
+    out->value_mean = (double)PyFloat_AsDouble(PyTuple_GetItem(object, 6));
+    if (PyErr_Occurred() != NULL) return false;
+    out->value_stddev = (double)PyFloat_AsDouble(PyTuple_GetItem(object, 7));
+    if (PyErr_Occurred() != NULL) return false;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 8), UINT8_MAX, "Statistics.present", &number)) return false;
+    out->present = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 9), UINT8_MAX, "Statistics.nm_n", &number)) return false;
+    out->nm_n = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 10), UINT8_MAX, "Statistics.nm_m", &number)) return false;
+    out->nm_m = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 11), UINT8_MAX, "Statistics.has_nan", &number)) return false;
+    out->has_nan = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 12), UINT8_MAX, "Statistics.has_inf", &number)) return false;
+    out->has_inf = (uint8_t)number;
+    return true;
+}
+
+bool hpy_to_HurrayExtensionType(PyObject *object, HurrayExtensionType *out) {
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 11) {
+        PyErr_SetString(PyExc_TypeError, "expected None or ExtensionType");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT32_MAX, "ExtensionType.bit_width", &number)) return false;
+    out->bit_width = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT32_MAX, "ExtensionType.exponent_bias", &number)) return false;
+    out->exponent_bias = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT8_MAX, "ExtensionType.present", &number)) return false;
+    out->present = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 3), UINT8_MAX, "ExtensionType.packing_factor", &number)) return false;
+    out->packing_factor = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 4), UINT8_MAX, "ExtensionType.is_float", &number)) return false;
+    out->is_float = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 5), UINT8_MAX, "ExtensionType.is_signed", &number)) return false;
+    out->is_signed = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 6), UINT8_MAX, "ExtensionType.sign_bits", &number)) return false;
+    out->sign_bits = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 7), UINT8_MAX, "ExtensionType.exponent_bits", &number)) return false;
+    out->exponent_bits = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 8), UINT8_MAX, "ExtensionType.mantissa_bits", &number)) return false;
+    out->mantissa_bits = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 9), UINT8_MAX, "ExtensionType.has_nan", &number)) return false;
+    out->has_nan = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 10), UINT8_MAX, "ExtensionType.has_inf", &number)) return false;
+    out->has_inf = (uint8_t)number;
+    return true;
+}
+
+bool hpy_to_HurrayCompositeMember(PyObject *object, HurrayCompositeMember *out) {
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2) {
+        PyErr_SetString(PyExc_TypeError, "expected None or CompositeMember");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT8_MAX, "CompositeMember.present", &number)) return false;
+    out->present = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT8_MAX, "CompositeMember.member_role", &number)) return false;
+    out->member_role = (uint8_t)number;
+    return true;
 }
 
 bool hpy_to_HurrayFileOptions(PyObject *object, HurrayFileOptions *out) {

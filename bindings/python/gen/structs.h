@@ -3,17 +3,50 @@
 #ifndef HPY_GEN_STRUCTS_H_
 #define HPY_GEN_STRUCTS_H_
 
+#include "bindings/python/native/convert.h"
 #include "bindings/python/native/hpy.h"
 
 PyObject *hpy_from_HurrayError(const HurrayError *value);
 PyObject *hpy_from_HurrayRuntimeInfo(const HurrayRuntimeInfo *value);
 PyObject *hpy_from_HurrayBufferInfo(const HurrayBufferInfo *value);
+PyObject *hpy_from_HurrayLayoutFields(const HurrayLayoutFields *value);
+PyObject *hpy_from_HurrayTileLevel(const HurrayTileLevel *value);
+PyObject *hpy_from_HurrayQuantization(const HurrayQuantization *value);
+PyObject *hpy_from_HurrayStatistics(const HurrayStatistics *value);
+PyObject *hpy_from_HurrayExtensionType(const HurrayExtensionType *value);
+PyObject *hpy_from_HurrayCompositeMember(const HurrayCompositeMember *value);
 PyObject *hpy_from_HurrayDescriptorInfo(const HurrayDescriptorInfo *value);
 PyObject *hpy_from_HurrayFileInfo(const HurrayFileInfo *value);
 PyObject *hpy_from_HurrayFileTensorInfo(const HurrayFileTensorInfo *value);
 PyObject *hpy_from_HurrayFileMetadata(const HurrayFileMetadata *value);
 
-// A tuple of the visible fields, or None: all 0. struct_size is set.
+// A tuple of the visible fields, or None: all 0. struct_size is set. Arrays lie in memory that lasts until
+// hpy_free, which ends what was made of it in any case.
+bool hpy_to_HurrayDecodeOptions(PyObject *object, HurrayDecodeOptions *out);
+typedef struct HpyLayoutFieldsMemory {
+    HpyNumbers strides;
+    HpyNumbers morton_bits;
+    HpyNumbers mode_order;
+    HpyBytes private_data;
+} HpyLayoutFieldsMemory;
+bool hpy_to_HurrayLayoutFields(PyObject *object, HurrayLayoutFields *out, HpyLayoutFieldsMemory *memory);
+void hpy_free_HurrayLayoutFields(HpyLayoutFieldsMemory *memory);
+typedef struct HpyTileLevelMemory {
+    HpyNumbers tile_shape;
+    HpyNumbers outer_strides;
+    HpyNumbers inner_strides;
+} HpyTileLevelMemory;
+bool hpy_to_HurrayTileLevel(PyObject *object, HurrayTileLevel *out, HpyTileLevelMemory *memory);
+void hpy_free_HurrayTileLevel(HpyTileLevelMemory *memory);
+typedef struct HpyQuantizationMemory {
+    HpyBytes private_data;
+    HpyBytes payload;
+} HpyQuantizationMemory;
+bool hpy_to_HurrayQuantization(PyObject *object, HurrayQuantization *out, HpyQuantizationMemory *memory);
+void hpy_free_HurrayQuantization(HpyQuantizationMemory *memory);
+bool hpy_to_HurrayStatistics(PyObject *object, HurrayStatistics *out);
+bool hpy_to_HurrayExtensionType(PyObject *object, HurrayExtensionType *out);
+bool hpy_to_HurrayCompositeMember(PyObject *object, HurrayCompositeMember *out);
 bool hpy_to_HurrayFileOptions(PyObject *object, HurrayFileOptions *out);
 bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out);
 

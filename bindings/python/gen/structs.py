@@ -9,6 +9,13 @@ __all__ = [
     "Error",
     "RuntimeInfo",
     "BufferInfo",
+    "DecodeOptions",
+    "LayoutFields",
+    "TileLevel",
+    "Quantization",
+    "Statistics",
+    "ExtensionType",
+    "CompositeMember",
     "DescriptorInfo",
     "FileOptions",
     "FileInfo",
@@ -76,10 +83,256 @@ class BufferInfo(NamedTuple):
     share_count: int
 
 
+class DecodeOptions(NamedTuple):
+    """How to decode a descriptor. All zero but struct_size: the defaults, a strict reader."""
+
+    #: HURRAY_DECODE_ flags.
+    flags: int = 0
+
+    #: Longest descriptor accepted, in bytes, below 2^32; 0 means 16 MiB.
+    max_length: int = 0
+
+
+class LayoutFields(NamedTuple):
+    """The fields of a layout; those that the layout does not have are 0 or null. Tiles are told level by level,
+    see HurrayTileLevel.
+    """
+
+    #: How many values strides, morton_bits and mode_order have: the rank.
+    rank: int = 0
+
+    #: Strided: strides in elements.
+    strides: tuple[int, ...] | None = None
+
+    #: Morton: bits of each index in the code, each below 2^32.
+    morton_bits: tuple[int, ...] | None = None
+
+    #: CSF: the dimensions in the order of the levels, each below 2^32.
+    mode_order: tuple[int, ...] | None = None
+
+    #: COO, CSR, CSC, CSF: number of stored elements.
+    nnz: int = 0
+
+    #: Block-paged: number of pages in the pool.
+    num_pages: int = 0
+
+    #: Block-paged: tokens of a page.
+    page_size: int = 0
+
+    #: Block-paged: the dimension that is cut into pages, 0.
+    paged_axis: int = 0
+
+    #: Block-paged: number of sequences.
+    num_seqs: int = 0
+
+    #: Block-paged: number of the layer; HURRAY_NO_LAYER for none.
+    layer_index: int = 0
+
+    #: Composite: number of members.
+    member_count: int = 0
+
+    #: Hilbert: binary logarithm of every dimension's size.
+    hilbert_order: int = 0
+
+    #: Hilbert: the rank once more, as the wire has it. Setters ignore it.
+    hilbert_rank: int = 0
+
+    #: Tiled: number of levels. Setters ignore it.
+    tile_level_count: int = 0
+
+    #: Private layouts: their number.
+    private_id: int = 0
+
+    #: Private layouts: their own fields.
+    private_data: bytes = b""
+
+    #: HURRAY_LAYOUT_ tag whose fields these are.
+    layout: int = 0
+
+    #: COO: 1 when the elements are in the order of their indices, else 0.
+    is_sorted: int = 0
+
+    #: Block-paged: HURRAY_KV_ value.
+    kv_role: int = 0
+
+    #: Block-paged: HURRAY_TABLE_ type of the page numbers.
+    index_type: int = 0
+
+    #: Composite: HURRAY_COMPOSITION_ rule, or a private one.
+    composition_rule: int = 0
+
+    #: Composite: HURRAY_COMBINE_ value.
+    combine_op: int = 0
+
+
+class TileLevel(NamedTuple):
+    """One level of the tiled layout. Element i lies in tile i / tile_shape of the level's grid, at i mod
+    tile_shape in it.
+    """
+
+    #: How many values the arrays have: the rank.
+    rank: int = 0
+
+    #: Sizes of a tile, in elements.
+    tile_shape: tuple[int, ...] | None = None
+
+    #: In tiles, when outer_layout is strided; else null.
+    outer_strides: tuple[int, ...] | None = None
+
+    #: In elements, when inner_layout is strided; else null.
+    inner_strides: tuple[int, ...] | None = None
+
+    #: Order of the tiles: HURRAY_LAYOUT_ROW_MAJOR, HURRAY_LAYOUT_COL_MAJOR or HURRAY_LAYOUT_STRIDED.
+    outer_layout: int = 0
+
+    #: Order inside a tile: likewise, or HURRAY_LAYOUT_TILED, then the next level says it.
+    inner_layout: int = 0
+
+
+class Quantization(NamedTuple):
+    """A quantization section. Fields that the scheme does not have are 0, buffers HURRAY_NO_BUFFER."""
+
+    #: 1 when there is such a section, else 0, and so is all that follows.
+    present: int = 0
+
+    #: HURRAY_SCHEME_ tag.
+    scheme: int = 0
+
+    #: Version of the scheme: 1.
+    version: int = 0
+
+    #: HURRAY_TYPE_ tag of the scales in their buffer, the one that the scheme implies included; 0 when there
+    #: is none.
+    scale_type: int = 0
+
+    #: HURRAY_QUANTIZATION_ flags.
+    flags: int = 0
+
+    #: Per-tensor: the scale.
+    scale: float = 0.0
+
+    #: Per-tensor: the zero point.
+    zero_point: int = 0
+
+    #: The dimension along which channels or blocks follow one another.
+    axis: int = 0
+
+    #: Elements of a block along the axis.
+    block_size: int = 0
+
+    #: Number of the buffer with the scales.
+    scale_buffer: int = 0
+
+    #: Number of the buffer with the zero points; with that of the scales when it is the same, behind them.
+    zero_point_buffer: int = 0
+
+    #: Zero bytes behind the fields.
+    padding: int = 0
+
+    #: Private and unknown schemes: what follows their first 4 bytes.
+    private_data: bytes = b""
+
+    #: The whole section behind its length, as the wire has it. Setters ignore it.
+    payload: bytes = b""
+
+
+class Statistics(NamedTuple):
+    """Statistics of the elements, dequantized where they are quantized. Fields whose bit of computed_mask is not
+    set have no meaning.
+    """
+
+    #: HURRAY_STATISTICS_ bits.
+    computed_mask: int = 0
+
+    #: Elements other than 0.
+    nnz: int = 0
+
+    #: Fraction of elements that are 0, 0 to 1.
+    sparsity_ratio: float = 0.0
+
+    #: Least value.
+    value_min: float = 0.0
+
+    #: Greatest value.
+    value_max: float = 0.0
+
+    #: Greatest magnitude.
+    value_abs_max: float = 0.0
+
+    #: Mean.
+    value_mean: float = 0.0
+
+    #: Standard deviation of the whole population.
+    value_stddev: float = 0.0
+
+    #: 1 when there are statistics, else 0, and so is everything else.
+    present: int = 0
+
+    #: At most nm_n of each nm_m elements that follow one another are not 0; both 0 when there is no such
+    #: pattern.
+    nm_n: int = 0
+
+    #: See nm_n.
+    nm_m: int = 0
+
+    #: 1 when an element is NaN, else 0.
+    has_nan: int = 0
+
+    #: 1 when an element is infinite, else 0.
+    has_inf: int = 0
+
+
+class ExtensionType(NamedTuple):
+    """The description of a private element type. Fields of floating-point types are 0 for integers."""
+
+    #: Bits of an element: 1, 2, 4, or a multiple of 8.
+    bit_width: int = 0
+
+    #: Bias of the exponent.
+    exponent_bias: int = 0
+
+    #: 1 when there is such a section, else 0, and so is everything else.
+    present: int = 0
+
+    #: Elements in a byte: 8 / bit_width, or 1 for types of whole bytes.
+    packing_factor: int = 0
+
+    #: 1 for floating-point types, 0 for integers.
+    is_float: int = 0
+
+    #: 1 for integers with a sign.
+    is_signed: int = 0
+
+    #: Bits of the sign.
+    sign_bits: int = 0
+
+    #: Bits of the exponent.
+    exponent_bits: int = 0
+
+    #: Bits of the mantissa.
+    mantissa_bits: int = 0
+
+    #: 1 when the type has NaN.
+    has_nan: int = 0
+
+    #: 1 when the type has infinities.
+    has_inf: int = 0
+
+
+class CompositeMember(NamedTuple):
+    """A composite member section."""
+
+    #: 1 when there is such a section, else 0, and so is everything else.
+    present: int = 0
+
+    #: HURRAY_MEMBER_ role.
+    member_role: int = 0
+
+
 class DescriptorInfo(NamedTuple):
     """The fields of a descriptor. The pointers belong to the descriptor and live as long as it does."""
 
-    #: Flag bits of the fixed header.
+    #: Flag bits of the fixed header: HURRAY_SECTION_ bits.
     flags: int
 
     #: Major version of the format.
@@ -97,7 +350,7 @@ class DescriptorInfo(NamedTuple):
     #: Number of dimensions, 0 to HURRAY_MAX_RANK.
     rank: int
 
-    #: Bits of one element.
+    #: Bits of one element; 0 when the element type is not known.
     bits: int
 
     #: Number of buffers in the buffer table.
@@ -123,6 +376,13 @@ class DescriptorInfo(NamedTuple):
 
     #: `rank` offsets in the parent; null if and only if there is no shard section.
     shard_offset: tuple[int, ...] | None
+
+    #: HURRAY_DESCRIPTOR_ flags; 0 unless the reader was permissive.
+    reading: int
+
+    #: What a higher minor version put behind the sections, or what is unread; encoded again as it was. Null
+    #: when there is nothing.
+    trailing: bytes
 
 
 class FileOptions(NamedTuple):

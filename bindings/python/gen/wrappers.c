@@ -624,6 +624,33 @@ done:
     return result;
 }
 
+static PyObject *py_descriptor_decode_options(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "descriptor_decode_options(bytes, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyBytes bytes = {0};
+    uint64_t length = 0;
+    HurrayDecodeOptions options;
+    HurrayDescriptor *out = NULL;
+    hpy_drain(calls);
+    if (!hpy_bytes(args[0], "bytes", &bytes)) goto done;
+    length = bytes.length;
+    if (!hpy_to_HurrayDecodeOptions(args[1], &options)) goto done;
+    status = calls->hurray_descriptor_decode_options(bytes.data, (uint64_t)length, args[1] == Py_None ? NULL : &options, &out, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_decode_options");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_DESCRIPTOR, out);
+done:
+    hpy_bytes_release(&bytes);
+    return result;
+}
+
 static PyObject *py_descriptor_peek_length(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -863,6 +890,324 @@ done:
     return result;
 }
 
+static PyObject *py_descriptor_layout_fields(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "descriptor_layout_fields(descriptor)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *descriptor = NULL;
+    HurrayLayoutFields out_fields;
+    memset(&out_fields, 0, sizeof out_fields);
+    out_fields.struct_size = sizeof out_fields;
+    descriptor = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR, "descriptor");
+    if (descriptor == NULL) goto done;
+    status = calls->hurray_descriptor_layout_fields(descriptor->pointer, &out_fields, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_layout_fields");
+        goto done;
+    }
+    result = hpy_from_HurrayLayoutFields(&out_fields);
+done:
+    return result;
+}
+
+static PyObject *py_descriptor_tile_level(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "descriptor_tile_level(descriptor, level)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *descriptor = NULL;
+    uint64_t level = 0;
+    HurrayTileLevel out_level;
+    if (!hpy_unsigned(args[1], UINT32_MAX, "level", &level)) goto done;
+    memset(&out_level, 0, sizeof out_level);
+    out_level.struct_size = sizeof out_level;
+    descriptor = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR, "descriptor");
+    if (descriptor == NULL) goto done;
+    status = calls->hurray_descriptor_tile_level(descriptor->pointer, (uint32_t)level, &out_level, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_tile_level");
+        goto done;
+    }
+    result = hpy_from_HurrayTileLevel(&out_level);
+done:
+    return result;
+}
+
+static PyObject *py_descriptor_quantization(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "descriptor_quantization(descriptor)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *descriptor = NULL;
+    HurrayQuantization out_quantization;
+    memset(&out_quantization, 0, sizeof out_quantization);
+    out_quantization.struct_size = sizeof out_quantization;
+    descriptor = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR, "descriptor");
+    if (descriptor == NULL) goto done;
+    status = calls->hurray_descriptor_quantization(descriptor->pointer, &out_quantization, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_quantization");
+        goto done;
+    }
+    result = hpy_from_HurrayQuantization(&out_quantization);
+done:
+    return result;
+}
+
+static PyObject *py_descriptor_statistics(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "descriptor_statistics(descriptor)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *descriptor = NULL;
+    HurrayStatistics out_statistics;
+    memset(&out_statistics, 0, sizeof out_statistics);
+    out_statistics.struct_size = sizeof out_statistics;
+    descriptor = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR, "descriptor");
+    if (descriptor == NULL) goto done;
+    status = calls->hurray_descriptor_statistics(descriptor->pointer, &out_statistics, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_statistics");
+        goto done;
+    }
+    result = hpy_from_HurrayStatistics(&out_statistics);
+done:
+    return result;
+}
+
+static PyObject *py_descriptor_extension_type(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "descriptor_extension_type(descriptor)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *descriptor = NULL;
+    HurrayExtensionType out_type;
+    memset(&out_type, 0, sizeof out_type);
+    out_type.struct_size = sizeof out_type;
+    descriptor = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR, "descriptor");
+    if (descriptor == NULL) goto done;
+    status = calls->hurray_descriptor_extension_type(descriptor->pointer, &out_type, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_extension_type");
+        goto done;
+    }
+    result = hpy_from_HurrayExtensionType(&out_type);
+done:
+    return result;
+}
+
+static PyObject *py_descriptor_composite_member(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "descriptor_composite_member(descriptor)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *descriptor = NULL;
+    HurrayCompositeMember out_member;
+    memset(&out_member, 0, sizeof out_member);
+    out_member.struct_size = sizeof out_member;
+    descriptor = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR, "descriptor");
+    if (descriptor == NULL) goto done;
+    status = calls->hurray_descriptor_composite_member(descriptor->pointer, &out_member, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_composite_member");
+        goto done;
+    }
+    result = hpy_from_HurrayCompositeMember(&out_member);
+done:
+    return result;
+}
+
+static PyObject *py_descriptor_builder_set_layout_fields(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "descriptor_builder_set_layout_fields(builder, fields)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *builder = NULL;
+    HurrayLayoutFields fields;
+    HpyLayoutFieldsMemory fields_memory = {0};
+    if (!hpy_to_HurrayLayoutFields(args[1], &fields, &fields_memory)) goto done;
+    builder = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR_BUILDER, "builder");
+    if (builder == NULL) goto done;
+    status = calls->hurray_descriptor_builder_set_layout_fields(builder->pointer, &fields, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_builder_set_layout_fields");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    hpy_free_HurrayLayoutFields(&fields_memory);
+    return result;
+}
+
+static PyObject *py_descriptor_builder_add_tile_level(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "descriptor_builder_add_tile_level(builder, level)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *builder = NULL;
+    HurrayTileLevel level;
+    HpyTileLevelMemory level_memory = {0};
+    if (!hpy_to_HurrayTileLevel(args[1], &level, &level_memory)) goto done;
+    builder = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR_BUILDER, "builder");
+    if (builder == NULL) goto done;
+    status = calls->hurray_descriptor_builder_add_tile_level(builder->pointer, &level, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_builder_add_tile_level");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    hpy_free_HurrayTileLevel(&level_memory);
+    return result;
+}
+
+static PyObject *py_descriptor_builder_set_quantization(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "descriptor_builder_set_quantization(builder, quantization)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *builder = NULL;
+    HurrayQuantization quantization;
+    HpyQuantizationMemory quantization_memory = {0};
+    if (!hpy_to_HurrayQuantization(args[1], &quantization, &quantization_memory)) goto done;
+    builder = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR_BUILDER, "builder");
+    if (builder == NULL) goto done;
+    status = calls->hurray_descriptor_builder_set_quantization(builder->pointer, &quantization, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_builder_set_quantization");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    hpy_free_HurrayQuantization(&quantization_memory);
+    return result;
+}
+
+static PyObject *py_descriptor_builder_set_statistics(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "descriptor_builder_set_statistics(builder, statistics)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *builder = NULL;
+    HurrayStatistics statistics;
+    if (!hpy_to_HurrayStatistics(args[1], &statistics)) goto done;
+    builder = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR_BUILDER, "builder");
+    if (builder == NULL) goto done;
+    status = calls->hurray_descriptor_builder_set_statistics(builder->pointer, &statistics, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_builder_set_statistics");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
+static PyObject *py_descriptor_builder_set_extension_type(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "descriptor_builder_set_extension_type(builder, type)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *builder = NULL;
+    HurrayExtensionType type;
+    if (!hpy_to_HurrayExtensionType(args[1], &type)) goto done;
+    builder = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR_BUILDER, "builder");
+    if (builder == NULL) goto done;
+    status = calls->hurray_descriptor_builder_set_extension_type(builder->pointer, &type, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_builder_set_extension_type");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
+static PyObject *py_descriptor_builder_set_composite_member(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "descriptor_builder_set_composite_member(builder, member)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *builder = NULL;
+    HurrayCompositeMember member;
+    if (!hpy_to_HurrayCompositeMember(args[1], &member)) goto done;
+    builder = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR_BUILDER, "builder");
+    if (builder == NULL) goto done;
+    status = calls->hurray_descriptor_builder_set_composite_member(builder->pointer, &member, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_builder_set_composite_member");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
+static PyObject *py_descriptor_builder_allow_private_tags(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "descriptor_builder_allow_private_tags(builder)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *builder = NULL;
+    builder = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR_BUILDER, "builder");
+    if (builder == NULL) goto done;
+    status = calls->hurray_descriptor_builder_allow_private_tags(builder->pointer, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_descriptor_builder_allow_private_tags");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
 static PyObject *py_tensor_new(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -915,6 +1260,40 @@ static PyObject *py_tensor_import(PyObject *module, PyObject *const *args, Py_ss
     status = calls->hurray_tensor_import(&list_variable, &context_variable, &out_tensor, &error);
     if (status != HURRAY_OK) {
         hpy_raise(status, &error, "hurray_tensor_import");
+        goto done;
+    }
+    list->pointer = list_variable;
+    context->pointer = context_variable;
+    result = hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor);
+done:
+    return result;
+}
+
+static PyObject *py_tensor_import_options(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 3, "tensor_import_options(list, context, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *list = NULL;
+    HurrayBufferList *list_variable = NULL;
+    HpyHandle *context = NULL;
+    HurrayTensorContext *context_variable = NULL;
+    HurrayDecodeOptions options;
+    HurrayTensor *out_tensor = NULL;
+    hpy_drain(calls);
+    if (!hpy_to_HurrayDecodeOptions(args[2], &options)) goto done;
+    list = hpy_handle_take_owned(args[0], HURRAY_HANDLE_BUFFER_LIST, "list");
+    if (list == NULL) goto done;
+    list_variable = list->pointer;
+    context = hpy_handle_take_owned(args[1], HURRAY_HANDLE_TENSOR_CONTEXT, "context");
+    if (context == NULL) goto done;
+    context_variable = context->pointer;
+    status = calls->hurray_tensor_import_options(&list_variable, &context_variable, args[2] == Py_None ? NULL : &options, &out_tensor, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_import_options");
         goto done;
     }
     list->pointer = list_variable;
@@ -1590,6 +1969,8 @@ PyMethodDef hpy_generated_methods[] = {
      "Sets the queue on which a deferred owner release waits."},
     {"descriptor_decode", (PyCFunction)(void (*)(void))py_descriptor_decode, METH_FASTCALL,
      "Decodes and fully validates a descriptor. Bytes behind its descriptor_length are not looked at."},
+    {"descriptor_decode_options", (PyCFunction)(void (*)(void))py_descriptor_decode_options, METH_FASTCALL,
+     "Decodes a descriptor as hurray_descriptor_decode does, by the options of the caller: longer ones, private tags, or what is not known (permissive)."},
     {"descriptor_peek_length", (PyCFunction)(void (*)(void))py_descriptor_peek_length, METH_FASTCALL,
      "Tells the length of the descriptor that starts at `bytes`, from its first 20 bytes; for readers of streams."},
     {"descriptor_info", (PyCFunction)(void (*)(void))py_descriptor_info, METH_FASTCALL,
@@ -1608,10 +1989,38 @@ PyMethodDef hpy_generated_methods[] = {
      "Appends an entry to the buffer table."},
     {"descriptor_builder_build", (PyCFunction)(void (*)(void))py_descriptor_builder_build, METH_FASTCALL,
      "Validates what was collected and makes the descriptor. The builder stays as it is and may be used again."},
+    {"descriptor_layout_fields", (PyCFunction)(void (*)(void))py_descriptor_layout_fields, METH_FASTCALL,
+     "Fills a struct with the fields of the descriptor's layout; one call reads them all. Fields that the layout does not have are 0 or null, and of an unread descriptor (HURRAY_DESCRIPTOR_UNREAD) all but layout and rank."},
+    {"descriptor_tile_level", (PyCFunction)(void (*)(void))py_descriptor_tile_level, METH_FASTCALL,
+     "Fills a struct with one level of the tiled layout."},
+    {"descriptor_quantization", (PyCFunction)(void (*)(void))py_descriptor_quantization, METH_FASTCALL,
+     "Fills a struct with the quantization section. That there is none is no error: `present` is 0 then."},
+    {"descriptor_statistics", (PyCFunction)(void (*)(void))py_descriptor_statistics, METH_FASTCALL,
+     "Fills a struct with the statistics section. That there is none is no error: `present` is 0 then."},
+    {"descriptor_extension_type", (PyCFunction)(void (*)(void))py_descriptor_extension_type, METH_FASTCALL,
+     "Fills a struct with the extension type section, which describes a private element type. That there is none is no error: `present` is 0 then."},
+    {"descriptor_composite_member", (PyCFunction)(void (*)(void))py_descriptor_composite_member, METH_FASTCALL,
+     "Fills a struct with the composite member section. That there is none is no error: `present` is 0 then."},
+    {"descriptor_builder_set_layout_fields", (PyCFunction)(void (*)(void))py_descriptor_builder_set_layout_fields, METH_FASTCALL,
+     "Sets the fields of the builder's layout. Other fields of the struct are not looked at, which is why those of another descriptor can be passed on; layouts without fields have nothing to set. The levels of tiles are added one by one, see hurray_descriptor_builder_add_tile_level."},
+    {"descriptor_builder_add_tile_level", (PyCFunction)(void (*)(void))py_descriptor_builder_add_tile_level, METH_FASTCALL,
+     "Adds a level to the tiles of the tiled layout, the outermost first."},
+    {"descriptor_builder_set_quantization", (PyCFunction)(void (*)(void))py_descriptor_builder_set_quantization, METH_FASTCALL,
+     "Says how the elements are quantized. The buffers with scales and zero points are added as others are."},
+    {"descriptor_builder_set_statistics", (PyCFunction)(void (*)(void))py_descriptor_builder_set_statistics, METH_FASTCALL,
+     "Sets the statistics of the elements."},
+    {"descriptor_builder_set_extension_type", (PyCFunction)(void (*)(void))py_descriptor_builder_set_extension_type, METH_FASTCALL,
+     "Describes the private element type."},
+    {"descriptor_builder_set_composite_member", (PyCFunction)(void (*)(void))py_descriptor_builder_set_composite_member, METH_FASTCALL,
+     "Makes the tensor a member of an overlay."},
+    {"descriptor_builder_allow_private_tags", (PyCFunction)(void (*)(void))py_descriptor_builder_allow_private_tags, METH_FASTCALL,
+     "Allows private layouts, quantization schemes, devices and memory classes in what is built, as HURRAY_DECODE_PRIVATE_TAGS does for a reader. For devices and memory classes: before hurray_descriptor_builder_add_buffer."},
     {"tensor_new", (PyCFunction)(void (*)(void))py_tensor_new, METH_FASTCALL,
      "Makes a tensor of a descriptor and its buffers. The buffers must be those that its table asks for."},
     {"tensor_import", (PyCFunction)(void (*)(void))py_tensor_import, METH_FASTCALL,
      "Takes over a tensor that another runtime exported as a pair of list and context."},
+    {"tensor_import_options", (PyCFunction)(void (*)(void))py_tensor_import_options, METH_FASTCALL,
+     "Takes over a pair as hurray_tensor_import does, and reads the context's descriptor by the options of the caller."},
     {"tensor_export", (PyCFunction)(void (*)(void))py_tensor_export, METH_FASTCALL,
      "Exports a tensor as the pair of list and context that travels between runtimes. The pair shares the memory; the tensor stays as it is."},
     {"tensor_share", (PyCFunction)(void (*)(void))py_tensor_share, METH_FASTCALL,

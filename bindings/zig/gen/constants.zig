@@ -246,6 +246,158 @@ pub const HandleKind = enum(u32) {
     _,
 };
 
+/// Sections.
+///
+/// Bits of the flags of a descriptor.
+pub const SectionFlags = packed struct(u32) {
+    /// There is a quantization section.
+    quantization: bool = false,
+    /// There is a shard section.
+    shard: bool = false,
+    /// There is an extension type section.
+    extension_type: bool = false,
+    /// There is a statistics section.
+    statistics: bool = false,
+    /// There is a composite member section.
+    composite_member: bool = false,
+    /// Bits that this package does not know.
+    rest: u27 = 0,
+};
+
+/// Flags of reading.
+pub const DecodeFlags = packed struct(u32) {
+    /// Accept tags of element types, layouts and quantization schemes that are not known: the descriptor is
+    /// opaque then, see HURRAY_DESCRIPTOR_OPAQUE.
+    permissive: bool = false,
+    /// Accept private layouts, quantization schemes, devices and memory classes, upon which writer and reader
+    /// have agreed.
+    private_tags: bool = false,
+    /// Bits that this package does not know.
+    rest: u30 = 0,
+};
+
+/// Composition rules.
+pub const CompositionRule = enum(u8) {
+    /// The members are the parts of the head: they cover it, and do not overlap.
+    partition = 0x01,
+    /// The first member is the base, the others are corrections of it.
+    overlay = 0x02,
+    /// The members belong together, and that is all.
+    group = 0x03,
+    /// A value that this package does not know.
+    _,
+};
+
+/// How corrections apply to the base.
+pub const CombineOp = enum(u8) {
+    /// For rules other than overlay.
+    none = 0x00,
+    /// A value that is there replaces that of earlier members.
+    replace = 0x01,
+    /// Values add up.
+    add = 0x02,
+    /// A value that this package does not know.
+    _,
+};
+
+/// Roles of members of an overlay.
+pub const MemberRole = enum(u8) {
+    /// A correction.
+    correction = 0,
+    /// The base, which comes first.
+    base = 1,
+    /// A value that this package does not know.
+    _,
+};
+
+/// What a block-paged tensor holds.
+pub const KvRole = enum(u8) {
+    /// Keys.
+    key = 0,
+    /// Values.
+    value = 1,
+    /// Something else.
+    other = 2,
+    /// A value that this package does not know.
+    _,
+};
+
+/// Types of the page numbers of a block table.
+pub const TableIndex = enum(u8) {
+    /// Unsigned, 32 bits.
+    uint32 = 0,
+    /// Unsigned, 64 bits.
+    uint64 = 1,
+    /// A value that this package does not know.
+    _,
+};
+
+/// No buffer: there is no array of zero points.
+pub const no_buffer: u32 = 4294967295;
+
+/// A block-paged tensor that belongs to no layer.
+pub const no_layer: u32 = 4294967295;
+
+/// How deep tiles of tiles may go.
+pub const max_tile_levels: u32 = 8;
+
+/// Quantization schemes.
+pub const Scheme = enum(u8) {
+    /// One scale and one zero point.
+    per_tensor_affine = 0x01,
+    /// A scale and a zero point for each index of an axis.
+    per_channel_affine = 0x02,
+    /// A scale and a zero point for each block along an axis.
+    per_block_affine = 0x03,
+    /// 4-bit quantiles of the normal distribution, with the largest magnitude of each block.
+    nf4 = 0x04,
+    /// OCP microscaling: small elements with a power of two for each block.
+    mxfp = 0x05,
+    /// A value that this package does not know.
+    _,
+};
+
+/// Flags of a quantization section.
+pub const QuantizationFlags = packed struct(u16) {
+    /// All zero points are 0, and there is no array of them.
+    symmetric: bool = false,
+    /// Bits that this package does not know.
+    rest: u15 = 0,
+};
+
+/// Statistics.
+///
+/// Bits of computed_mask: which fields say something.
+pub const StatisticsFlags = packed struct(u32) {
+    /// nnz.
+    nnz: bool = false,
+    /// sparsity_ratio.
+    sparsity: bool = false,
+    /// value_min, value_max and value_abs_max.
+    range: bool = false,
+    /// value_mean and value_stddev.
+    moments: bool = false,
+    /// nm_n and nm_m.
+    nm_sparsity: bool = false,
+    /// has_nan and has_inf.
+    nan_inf: bool = false,
+    /// Bits that this package does not know.
+    rest: u26 = 0,
+};
+
+/// Descriptor flags.
+///
+/// What a permissive reader could not do.
+pub const DescriptorFlags = packed struct(u32) {
+    /// The element type, the layout or the quantization scheme is not known: nobody may touch the data.
+    @"opaque": bool = false,
+    /// It is the layout that is not known: nothing behind byte_offset was read, so that there are no layout
+    /// fields, buffers and sections, whatever `flags` says; all of that is in `trailing`.
+    unread: bool = false,
+    /// Bits that this package does not know.
+    rest: u30 = 0,
+};
+
 /// View flags.
 pub const ViewFlags = packed struct(u32) {
     /// The memory must not be written.
@@ -254,8 +406,10 @@ pub const ViewFlags = packed struct(u32) {
     contiguous: bool = false,
     /// Elements are smaller than a byte and packed, least significant bit first.
     @"packed": bool = false,
+    /// The tensor is quantized: elements are the stored values, to which the scheme is not applied.
+    quantized: bool = false,
     /// Bits that this package does not know.
-    rest: u29 = 0,
+    rest: u28 = 0,
 };
 
 /// File formats.
@@ -285,6 +439,12 @@ pub const AlignmentPolicy = enum(u32) {
 pub const StreamFlags = packed struct(u32) {
     /// The reader or writer closes the file descriptor when it is destroyed.
     close_fd: bool = false,
+    /// Readers: accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+    private_tags: bool = false,
+    /// Readers: accept element types and quantization schemes that are not known, see
+    /// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
+    /// nobody knows where the next tensor starts.
+    permissive: bool = false,
     /// Bits that this package does not know.
-    rest: u31 = 0,
+    rest: u29 = 0,
 };

@@ -147,6 +147,9 @@ pub const Table = struct {
     buffer_stream: *const fn (buffer: *const c.HurrayBuffer, out_consumer_stream: *?*anyopaque, out_device_tag: *u8, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Decodes and fully validates a descriptor. Bytes behind its descriptor_length are not looked at.
     descriptor_decode: *const fn (bytes: ?[*]const u8, length: u64, out: *?*c.HurrayDescriptor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Decodes a descriptor as hurray_descriptor_decode does, by the options of the caller: longer ones,
+    /// private tags, or what is not known (permissive).
+    descriptor_decode_options: *const fn (bytes: ?[*]const u8, length: u64, options: ?*const c.HurrayDecodeOptions, out: *?*c.HurrayDescriptor, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Tells the length of the descriptor that starts at `bytes`, from its first 20 bytes; for readers of
     /// streams.
     descriptor_peek_length: *const fn (bytes: ?[*]const u8, length: u64, out_length: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
@@ -173,6 +176,39 @@ pub const Table = struct {
     descriptor_builder_build: *const fn (builder: *const c.HurrayDescriptorBuilder, out: *?*c.HurrayDescriptor, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Ends a builder.
     descriptor_builder_destroy: *const fn (builder: ?*?*c.HurrayDescriptorBuilder) callconv(.c) i32,
+    /// Fills a struct with the fields of the descriptor's layout; one call reads them all. Fields that the
+    /// layout does not have are 0 or null, and of an unread descriptor (HURRAY_DESCRIPTOR_UNREAD) all but
+    /// layout and rank.
+    descriptor_layout_fields: *const fn (descriptor: *const c.HurrayDescriptor, out_fields: *c.HurrayLayoutFields, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Fills a struct with one level of the tiled layout.
+    descriptor_tile_level: *const fn (descriptor: *const c.HurrayDescriptor, level: u32, out_level: *c.HurrayTileLevel, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Fills a struct with the quantization section. That there is none is no error: `present` is 0 then.
+    descriptor_quantization: *const fn (descriptor: *const c.HurrayDescriptor, out_quantization: *c.HurrayQuantization, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Fills a struct with the statistics section. That there is none is no error: `present` is 0 then.
+    descriptor_statistics: *const fn (descriptor: *const c.HurrayDescriptor, out_statistics: *c.HurrayStatistics, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Fills a struct with the extension type section, which describes a private element type. That there is
+    /// none is no error: `present` is 0 then.
+    descriptor_extension_type: *const fn (descriptor: *const c.HurrayDescriptor, out_type: *c.HurrayExtensionType, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Fills a struct with the composite member section. That there is none is no error: `present` is 0 then.
+    descriptor_composite_member: *const fn (descriptor: *const c.HurrayDescriptor, out_member: *c.HurrayCompositeMember, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Sets the fields of the builder's layout. Other fields of the struct are not looked at, which is why
+    /// those of another descriptor can be passed on; layouts without fields have nothing to set. The levels
+    /// of tiles are added one by one, see hurray_descriptor_builder_add_tile_level.
+    descriptor_builder_set_layout_fields: *const fn (builder: *c.HurrayDescriptorBuilder, fields: *const c.HurrayLayoutFields, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Adds a level to the tiles of the tiled layout, the outermost first.
+    descriptor_builder_add_tile_level: *const fn (builder: *c.HurrayDescriptorBuilder, level: *const c.HurrayTileLevel, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Says how the elements are quantized. The buffers with scales and zero points are added as others are.
+    descriptor_builder_set_quantization: *const fn (builder: *c.HurrayDescriptorBuilder, quantization: *const c.HurrayQuantization, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Sets the statistics of the elements.
+    descriptor_builder_set_statistics: *const fn (builder: *c.HurrayDescriptorBuilder, statistics: *const c.HurrayStatistics, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Describes the private element type.
+    descriptor_builder_set_extension_type: *const fn (builder: *c.HurrayDescriptorBuilder, type: *const c.HurrayExtensionType, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Makes the tensor a member of an overlay.
+    descriptor_builder_set_composite_member: *const fn (builder: *c.HurrayDescriptorBuilder, member: *const c.HurrayCompositeMember, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Allows private layouts, quantization schemes, devices and memory classes in what is built, as
+    /// HURRAY_DECODE_PRIVATE_TAGS does for a reader. For devices and memory classes: before
+    /// hurray_descriptor_builder_add_buffer.
+    descriptor_builder_allow_private_tags: *const fn (builder: *c.HurrayDescriptorBuilder, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Makes a tensor of a descriptor and its buffers. The buffers must be those that its table asks for.
     tensor_new: *const fn (descriptor: *const c.HurrayDescriptor, list: *?*c.HurrayBufferList, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Makes a dense tensor over host memory of the caller in one call, without copying; the memory may have
@@ -180,6 +216,9 @@ pub const Table = struct {
     tensor_from_host: *const fn (spec: *const c.HurrayDenseSpec, data: ?*anyopaque, byte_size: u64, release: ?callbacks.ReleaseCallback, release_context: ?*anyopaque, queue: ?*const c.HurrayReleaseQueue, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Takes over a tensor that another runtime exported as a pair of list and context.
     tensor_import: *const fn (list: *?*c.HurrayBufferList, context: *?*c.HurrayTensorContext, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Takes over a pair as hurray_tensor_import does, and reads the context's descriptor by the options of
+    /// the caller.
+    tensor_import_options: *const fn (list: *?*c.HurrayBufferList, context: *?*c.HurrayTensorContext, options: ?*const c.HurrayDecodeOptions, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Exports a tensor as the pair of list and context that travels between runtimes. The pair shares the
     /// memory; the tensor stays as it is.
     tensor_export: *const fn (tensor: *const c.HurrayTensor, out_list: *?*c.HurrayBufferList, out_context: *?*c.HurrayTensorContext, @"error": ?*c.HurrayError) callconv(.c) i32,

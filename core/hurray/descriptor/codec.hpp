@@ -18,6 +18,10 @@ struct DecodeOptions {
     Mode mode = Mode::strict;
 };
 
+/// For another form of a descriptor that somebody has accepted before.
+inline constexpr DecodeOptions whatever_was_accepted{
+    .max_length = ~std::uint32_t{0}, .private_tags = PrivateTags::allow, .mode = Mode::permissive};
+
 /// Decodes the descriptor that `bytes` starts with and checks everything that needs no data. Exactly its
 /// descriptor_length bytes are read; whether others may follow is the caller's matter. Nothing of `bytes` is kept.
 ///

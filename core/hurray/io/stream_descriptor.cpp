@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/hurray/descriptor/codec.hpp"
+#include "core/hurray/layout/layout.hpp"
 
 namespace hurray {
 namespace {
@@ -13,8 +14,11 @@ bool is_plain(const BufferHandle& handle) {
     return handle.device_tag == device_tag::cpu && handle.memory_class == memory_class::standard;
 }
 
-bool is_dense(std::uint8_t layout) {
-    return layout == layout_tag::row_major || layout == layout_tag::col_major || layout == layout_tag::strided;
+// Bytes of the layout's fields in the encoded form.
+std::size_t layout_fields_size(const Descriptor& descriptor) {
+    const Layout* layout = find_layout(descriptor.layout());
+    if (layout == nullptr || layout->codec == nullptr || layout->codec->encoded_size == nullptr) return 0;
+    return layout->codec->encoded_size(descriptor.rank(), descriptor.layout_words());
 }
 
 void store_u64(std::span<std::byte> out, std::uint64_t value) {
@@ -29,18 +33,14 @@ Result<std::vector<std::byte>> encode_for_stream(const Descriptor& descriptor, s
     const auto table = descriptor.buffers();
     if (prefix == 0 && std::all_of(table.begin(), table.end(), is_plain)) return bytes;
 
-    if (!is_dense(descriptor.layout())) {
-        return fail(Status::unsupported, Error::no_offset,
-                    "layout %02x: only dense tensors may have a prefix or lie in pinned or unified memory", descriptor.layout());
-    }
     if (descriptor.byte_offset() < prefix) {
         return fail(Status::invalid_argument, Error::no_offset,
                     "byte_offset: %llu, less than the prefix of %u bytes that are not the buffer's own",
                     static_cast<unsigned long long>(descriptor.byte_offset()), prefix);
     }
-    // fixed header | shape | byte_offset | strides | count | handles
+    // fixed header | shape | byte_offset | layout fields | count | handles
     const std::size_t byte_offset_at = fixed_header_size + 8 * descriptor.rank();
-    const std::size_t table_at = byte_offset_at + 8 + 8 * descriptor.strides().size() + 1;
+    const std::size_t table_at = byte_offset_at + 8 + layout_fields_size(descriptor) + 1;
     store_u64(std::span(bytes).subspan(byte_offset_at), descriptor.byte_offset() - prefix);
     for (std::size_t i = 0; i < table.size(); ++i) {
         BufferHandle handle = table[i];
@@ -50,7 +50,7 @@ Result<std::vector<std::byte>> encode_for_stream(const Descriptor& descriptor, s
         encode_buffer_handle(handle, std::span(bytes).subspan(table_at + BufferHandle::encoded_size * i));
     }
     // Negative strides may reach below byte_offset, into the prefix: then what was made is not a valid descriptor.
-    if (const auto checked = decode(bytes, {.max_length = ~std::uint32_t{0}}); !checked) {
+    if (const auto checked = decode(bytes, whatever_was_accepted); !checked) {
         return fail(Status::invalid_argument, Error::no_offset, "prefix: %u bytes are not the buffer's own, but: %s", prefix,
                     checked.error().message);
     }

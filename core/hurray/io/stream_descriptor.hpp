@@ -12,8 +12,7 @@ namespace hurray {
 /// The encoded descriptor of a tensor as a receiver must see it: its first buffer without `prefix` bytes at its start
 /// (byte_offset and byte_size less so much), and all buffers as plain CPU memory, for what they were in this process is
 /// of no meaning to another. Everything else stays as it is, byte for byte.
-/// Errors: invalid_argument (the elements reach into the prefix), unsupported (a prefix, or memory other than plain CPU
-/// memory, with a layout that is not dense).
+/// Errors: invalid_argument (the elements reach into the prefix, or the layout has no byte_offset that leads past it).
 Result<std::vector<std::byte>> encode_for_stream(const Descriptor& descriptor, std::uint32_t prefix);
 
 }  // namespace hurray

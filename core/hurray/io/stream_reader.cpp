@@ -34,7 +34,7 @@ Result<Descriptor> plain_memory(Descriptor descriptor) {
     if (plain) return descriptor;
     const auto bytes = encode_for_stream(descriptor, 0);
     if (!bytes) return std::unexpected(bytes.error());
-    return decode(*bytes, {.max_length = std::numeric_limits<std::uint32_t>::max()});
+    return decode(*bytes, whatever_was_accepted);
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ Result<std::optional<Descriptor>> StreamReader::read_descriptor() {
     if (*header == 0) return std::nullopt;
     if (*header < bytes.size()) return ends_inside(offset_, "descriptor", *header, fixed_header_size);
 
-    DecodeOptions options;
+    DecodeOptions options{.private_tags = limits_.private_tags, .mode = limits_.mode};
     options.max_length = static_cast<std::uint32_t>(
         std::min<std::uint64_t>(limits_.max_descriptor_length, std::numeric_limits<std::uint32_t>::max()));
     const auto length = peek_length(bytes, options);
@@ -89,6 +89,11 @@ Result<std::optional<Descriptor>> StreamReader::read_descriptor() {
 }
 
 Result<void> StreamReader::check_table(const Descriptor& descriptor, std::uint64_t start) const {
+    if (descriptor.is_unread()) {
+        return fail(Status::unsupported, start,
+                    "layout_tag: %02X is not known, and so is how long its buffers are: the stream cannot be read on",
+                    descriptor.layout());
+    }
     const auto table = descriptor.buffers();
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < table.size(); ++i) {

@@ -22,6 +22,11 @@ struct StreamLimits {
     std::uint64_t max_tensor_bytes = no_limit;
     /// Largest buffer alignment accepted, in bytes: what a buffer asks for is what it gets, so it must be affordable.
     std::uint32_t max_alignment = default_alignment;
+    /// Private layouts and quantization schemes.
+    PrivateTags private_tags = PrivateTags::refuse;
+    /// What is done with tags that are not known. A layout that is not known ends the stream with `unsupported` all the
+    /// same: nobody knows where the next tensor starts.
+    Mode mode = Mode::strict;
 };
 
 /// Reads tensor after tensor, each into memory of its own that has the alignment its descriptor declares.

@@ -66,6 +66,11 @@ def constants_of(abi: dict, group: str) -> list[dict]:
     return [c for c in abi["constants"] if c["group"] == group]
 
 
+def is_choice(group: dict, members: list[dict]) -> bool:
+    """Whether a group is a choice of one value, as an enum is: two members with one value are numbers of two subjects."""
+    return group["type"]["kind"] != "mixed" and len({m["value"] for m in members}) == len(members)
+
+
 def group_prefix(abi: dict, group: dict) -> str:
     """What the names of a family have in common up to an underscore: HURRAY_TYPE_ for element types. The success code
     of the status type stands apart from its HURRAY_ERR_ siblings and does not count."""

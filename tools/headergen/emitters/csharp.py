@@ -22,7 +22,7 @@ _INTEGERS = {
 _FLOATS = {"float": "float", "double": "double"}
 
 # Groups that are single numbers and no choice of one value: static classes of constants.
-_CONSTANT_CLASSES = {"HurrayVersion", "HurrayShapeLimit"}
+_CONSTANT_CLASSES = {"HurrayVersion", "HurrayShapeLimit", "HurrayFieldLimit"}
 # Names that would say too little without the prefix.
 _KEEP_PREFIX = {"HurrayStatus", "HurrayVersion"}
 # Words that .NET spells in its own way.

@@ -128,7 +128,7 @@ def _public(abi: dict) -> str:
     for group in abi["groups"]:
         members = [constants[name] for name in group["constants"]]
         prefixes = _GROUPS.get(group["name"]) or (common.group_prefix(abi, group), _plain(group["name"]))
-        if group["type"]["kind"] != "mixed" and (group["name"] in _GROUPS or len(members) > 1):
+        if common.is_choice(group, members) and (group["name"] in _GROUPS or len(members) > 1):
             out.append(_enum(group, members, prefixes))
         else:
             out.append(_loose(members))

@@ -18,7 +18,7 @@ FOLDERS = ["bindings/java/gen"]
 
 _PACKAGE = "dev.hurray"
 # Groups that are single numbers and no choice of one value, and flags: constants of the package-private class Abi.
-_PLAIN = {"HurrayVersion", "HurrayShapeLimit"}
+_PLAIN = {"HurrayVersion", "HurrayShapeLimit", "HurrayFieldLimit"}
 # Choices that only ever go into the library: no member for what the binding does not know.
 _INPUT_ONLY = {"HurrayHandleKind", "HurrayAlignmentPolicy"}
 _CLASS_NAMES = {"HurrayStatus": "StatusCode"}

@@ -9,7 +9,7 @@ from . import common, python_native
 FOLDERS = ["bindings/python/gen"]
 
 # Groups that are single numbers and no choice of one value: plain constants.
-_PLAIN = {"HurrayVersion", "HurrayShapeLimit"}
+_PLAIN = {"HurrayVersion", "HurrayShapeLimit", "HurrayFieldLimit"}
 
 
 def emit(abi: dict, root: Path) -> dict[str, str]:
@@ -90,5 +90,6 @@ def _structs(abi: dict) -> str:
         out.append(_docstring(struct["doc"], "    "))
         for field in python_native.visible_fields(struct):
             out.append("\n" + common.comment(field["doc"], prefix="#: ", indent="    "))
-            out.append(f"    {field['name']}: {python_native.python_type(struct, field)}{' = 0' if given else ''}\n")
+            out.append(f"    {field['name']}: {python_native.python_type(struct, field)}"
+                       f"{python_native.python_default(struct, field) if given else ''}\n")
     return "".join(out)

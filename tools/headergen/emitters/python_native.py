@@ -39,6 +39,16 @@ _LENGTHS = {
     ("HurrayDescriptorInfo", "strides"): "rank",
     ("HurrayDescriptorInfo", "parent_shape"): "rank",
     ("HurrayDescriptorInfo", "shard_offset"): "rank",
+    ("HurrayDescriptorInfo", "trailing"): "trailing_length",
+    ("HurrayLayoutFields", "strides"): "rank",
+    ("HurrayLayoutFields", "morton_bits"): "rank",
+    ("HurrayLayoutFields", "mode_order"): "rank",
+    ("HurrayLayoutFields", "private_data"): "private_length",
+    ("HurrayTileLevel", "tile_shape"): "rank",
+    ("HurrayTileLevel", "outer_strides"): "rank",
+    ("HurrayTileLevel", "inner_strides"): "rank",
+    ("HurrayQuantization", "private_data"): "private_length",
+    ("HurrayQuantization", "payload"): "payload_length",
     ("HurrayFileTensorInfo", "name"): "name_length",
     ("HurrayFileTensorInfo", "shape"): "rank",
     ("HurrayFileMetadata", "key"): "key_length",
@@ -153,18 +163,43 @@ def python_type(struct: dict, field: dict) -> str:
         to = common.strip_alias(t["to"])
         if to["kind"] == "char":
             return "bytes" if (struct["name"], field["name"]) in _LENGTHS else "str"
+        if to.get("bits") == 8:
+            return "bytes"
         return "int" if to["kind"] == "void" else "tuple[int, ...] | None"
     if t["kind"] == "array":
         return "str" if t["of"]["kind"] == "char" else "bytes"
     return "float" if t["kind"] == "float" else "int"
 
 
+def python_default(struct: dict, field: dict) -> str:
+    """What a field of a struct that is passed in is when it is left out."""
+    kind = python_type(struct, field)
+    return {"int": " = 0", "float": " = 0.0", "bytes": ' = b""'}.get(kind, " = None")
+
+
+def _arrays(struct: dict) -> list[dict]:
+    return [f for f in struct["fields"] if common.strip_alias(f["type"])["kind"] == "pointer"]
+
+
+def _memory(name: str) -> str:
+    return f"Hpy{common.strip_prefix(name, 'Hurray')}Memory"
+
+
 def _structs_header(abi: dict) -> str:
     out = [common.banner(), "// Structs from and to tuples.\n#ifndef HPY_GEN_STRUCTS_H_\n#define HPY_GEN_STRUCTS_H_\n\n"
-           '#include "bindings/python/native/hpy.h"\n\n']
+           '#include "bindings/python/native/convert.h"\n#include "bindings/python/native/hpy.h"\n\n']
     out += [f"PyObject *hpy_from_{n}(const {n} *value);\n" for n in output_structs(abi)]
-    out.append("\n// A tuple of the visible fields, or None: all 0. struct_size is set.\n")
-    out += [f"bool hpy_to_{n}(PyObject *object, {n} *out);\n" for n in input_structs(abi)]
+    out.append("\n// A tuple of the visible fields, or None: all 0. struct_size is set. Arrays lie in memory that lasts until\n"
+               "// hpy_free, which ends what was made of it in any case.\n")
+    for name in input_structs(abi):
+        arrays = _arrays(_struct(abi, name))
+        if not arrays:
+            out.append(f"bool hpy_to_{name}(PyObject *object, {name} *out);\n")
+            continue
+        kinds = [("HpyBytes" if _is_octets(f) else "HpyNumbers") + f" {f['name']};" for f in arrays]
+        out.append(f"typedef struct {_memory(name)} {{\n" + "".join(f"    {k}\n" for k in kinds) + f"}} {_memory(name)};\n"
+                   f"bool hpy_to_{name}(PyObject *object, {name} *out, {_memory(name)} *memory);\n"
+                   f"void hpy_free_{name}({_memory(name)} *memory);\n")
     out.append("\n#endif\n")
     return "".join(out)
 
@@ -202,6 +237,8 @@ def _field_to_python(struct: dict, field: dict) -> str:
         return f"hpy_bytes_or_empty({value}, value->{length})" if length else f"hpy_text({value})"
     if length is None:
         raise ValueError(f"python: {struct['name']}.{field['name']}: how many elements? Add it to _LENGTHS")
+    if to["bits"] == 8:
+        return f"hpy_bytes_or_empty({value}, value->{length})"
     return f"hpy_tuple_{'i64' if to['signed'] else 'u64'}({value}, value->{length})"
 
 
@@ -209,21 +246,64 @@ def _struct_from_python(struct: dict) -> str:
     name = struct["name"]
     fields = visible_fields(struct)
     short = common.strip_prefix(name, "Hurray")
-    out = [f"\nbool hpy_to_{name}(PyObject *object, {name} *out) {{\n    memset(out, 0, sizeof *out);\n"]
+    arrays = _arrays(struct)
+    memory = f", {_memory(name)} *memory" if arrays else ""
+    out = [f"\nbool hpy_to_{name}(PyObject *object, {name} *out{memory}) {{\n    memset(out, 0, sizeof *out);\n"]
+    if arrays:
+        out.append("    memset(memory, 0, sizeof *memory);\n")
     if struct["sized"]:
         out.append("    out->struct_size = sizeof *out;\n")
     out.append("    if (object == Py_None) return true;\n"
                f"    if (!PyTuple_Check(object) || PyTuple_Size(object) != {len(fields)}) {{\n"
-               f'        PyErr_SetString(PyExc_TypeError, "expected None or {short}");\n        return false;\n    }}\n'
-               "    uint64_t number = 0;\n")
+               f'        PyErr_SetString(PyExc_TypeError, "expected None or {short}");\n        return false;\n    }}\n')
+    kinds = [common.strip_alias(f["type"]) for f in fields]
+    if any(t["kind"] == "int" and not t["signed"] for t in kinds):
+        out.append("    uint64_t number = 0;\n")
+    if any(t["kind"] == "int" and t["signed"] for t in kinds):
+        out.append("    int64_t signed_number = 0;\n")
     for index, field in enumerate(fields):
-        t = common.strip_alias(field["type"])
-        if t["kind"] != "int" or t["signed"]:
-            raise ValueError(f"python: {name}.{field['name']}: only unsigned integers can be passed in")
-        out.append(f'    if (!hpy_unsigned(PyTuple_GetItem(object, {index}), {_most(t)}, "{short}.{field["name"]}", &number)) '
-                   f"return false;\n    out->{field['name']} = ({t['name']})number;\n")
+        out.append(_field_from_python(name, short, index, field))
     out.append("    return true;\n}\n")
+    if arrays:
+        out.append(f"\nvoid hpy_free_{name}({_memory(name)} *memory) {{\n")
+        out += [f"    hpy_{'bytes' if _is_octets(f) else 'numbers'}_release(&memory->{f['name']});\n" for f in arrays]
+        out.append("}\n")
     return "".join(out)
+
+
+def _is_octets(field: dict) -> bool:
+    return common.strip_alias(common.strip_alias(field["type"])["to"]).get("bits") == 8
+
+
+def _field_from_python(name: str, short: str, index: int, field: dict) -> str:
+    t = common.strip_alias(field["type"])
+    item = f"PyTuple_GetItem(object, {index})"
+    label, target = f'"{short}.{field["name"]}"', f"out->{field['name']}"
+    if t["kind"] == "int" and not t["signed"]:
+        return f"    if (!hpy_unsigned({item}, {_most(t)}, {label}, &number)) return false;\n    {target} = ({t['name']})number;\n"
+    if t["kind"] == "int":
+        return (f"    if (!hpy_signed({item}, INT{t['bits']}_MIN, INT{t['bits']}_MAX, {label}, &signed_number)) return false;\n"
+                f"    {target} = ({t['name']})signed_number;\n")
+    if t["kind"] == "float":
+        return f"    {target} = ({t['name']})PyFloat_AsDouble({item});\n    if (PyErr_Occurred() != NULL) return false;\n"
+    if t["kind"] != "pointer":
+        raise ValueError(f"python: {name}.{field['name']}: no conversion")
+    length = _LENGTHS.get((name, field["name"]))
+    if length is None:
+        raise ValueError(f"python: {name}.{field['name']}: how many elements? Add it to _LENGTHS")
+    memory = f"memory->{field['name']}"
+    to = common.strip_alias(t["to"])
+    if to["bits"] == 8:
+        convert = f"hpy_bytes({item}, {label}, &{memory})"
+    elif to["bits"] == 64:
+        convert = f"hpy_{'i64' if to['signed'] else 'u64'}_numbers({item}, {label}, &{memory})"
+    else:
+        raise ValueError(f"python: {name}.{field['name']}: no conversion")
+    # The array itself tells its length, but for rank, which several share.
+    told = (f"        if (!hpy_same_length(out->rank, {memory}.length, \"{short}.rank and {field['name']}\")) return false;\n"
+            if length == "rank" else f"        out->{length} = {memory}.length;\n")
+    return (f"    if ({item} != Py_None) {{\n        if (!{convert}) return false;\n{told}"
+            f"        {target} = {memory}.data;\n    }}\n")
 
 
 def _most(t: dict) -> str:
@@ -350,7 +430,12 @@ class _Wrapper:
             self.arguments.append(f"&{name}")
             return
         argument = self._argument(p, f"{common.strip_prefix(struct, 'Hurray')} | None")
-        self._check(f"hpy_to_{struct}({argument}, &{name})")
+        if _arrays(_struct(self.abi, struct)):
+            self.locals.append(f"    {_memory(struct)} {name}_memory = {{0}};\n")
+            self._check(f"hpy_to_{struct}({argument}, &{name}, &{name}_memory)")
+            self.cleanup.append(f"    hpy_free_{struct}(&{name}_memory);\n")
+        else:
+            self._check(f"hpy_to_{struct}({argument}, &{name})")
         self.arguments.append(f"{argument} == Py_None ? NULL : &{name}" if p["annotation"] == "in_opt" else f"&{name}")
 
     def _inout(self, p: dict) -> None:

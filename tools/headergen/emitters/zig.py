@@ -70,7 +70,7 @@ def _constants(abi: dict) -> str:
         members = common.constants_of(abi, group["name"])
         if group["name"].endswith("Flag"):
             out.append(_flags(group, members))
-        elif group["type"]["kind"] == "mixed" or len(members) == 1:
+        elif not common.is_choice(group, members) or len(members) == 1:
             out.append(_loose(members))
         else:
             out.append(_enum(abi, group, members))

@@ -51,6 +51,7 @@ typedef struct HurrayGoTable {
     HurrayStatus (*buffer_event_release)(HurrayBuffer *buffer, HurrayError *error);
     HurrayStatus (*buffer_stream)(const HurrayBuffer *buffer, void **out_consumer_stream, uint8_t *out_device_tag, HurrayError *error);
     HurrayStatus (*descriptor_decode)(const uint8_t *bytes, uint64_t length, HurrayDescriptor **out, HurrayError *error);
+    HurrayStatus (*descriptor_decode_options)(const uint8_t *bytes, uint64_t length, const HurrayDecodeOptions *options, HurrayDescriptor **out, HurrayError *error);
     HurrayStatus (*descriptor_peek_length)(const uint8_t *bytes, uint64_t length, uint64_t *out_length, HurrayError *error);
     HurrayStatus (*descriptor_info)(const HurrayDescriptor *descriptor, HurrayDescriptorInfo *out_info, HurrayError *error);
     HurrayStatus (*descriptor_buffer)(const HurrayDescriptor *descriptor, uint32_t index, HurrayBufferHandleBytes *out_handle_bytes, HurrayError *error);
@@ -63,9 +64,23 @@ typedef struct HurrayGoTable {
     HurrayStatus (*descriptor_builder_add_buffer)(HurrayDescriptorBuilder *builder, const HurrayBufferHandleBytes *handle_bytes, HurrayError *error);
     HurrayStatus (*descriptor_builder_build)(const HurrayDescriptorBuilder *builder, HurrayDescriptor **out, HurrayError *error);
     HurrayStatus (*descriptor_builder_destroy)(HurrayDescriptorBuilder **builder);
+    HurrayStatus (*descriptor_layout_fields)(const HurrayDescriptor *descriptor, HurrayLayoutFields *out_fields, HurrayError *error);
+    HurrayStatus (*descriptor_tile_level)(const HurrayDescriptor *descriptor, uint32_t level, HurrayTileLevel *out_level, HurrayError *error);
+    HurrayStatus (*descriptor_quantization)(const HurrayDescriptor *descriptor, HurrayQuantization *out_quantization, HurrayError *error);
+    HurrayStatus (*descriptor_statistics)(const HurrayDescriptor *descriptor, HurrayStatistics *out_statistics, HurrayError *error);
+    HurrayStatus (*descriptor_extension_type)(const HurrayDescriptor *descriptor, HurrayExtensionType *out_type, HurrayError *error);
+    HurrayStatus (*descriptor_composite_member)(const HurrayDescriptor *descriptor, HurrayCompositeMember *out_member, HurrayError *error);
+    HurrayStatus (*descriptor_builder_set_layout_fields)(HurrayDescriptorBuilder *builder, const HurrayLayoutFields *fields, HurrayError *error);
+    HurrayStatus (*descriptor_builder_add_tile_level)(HurrayDescriptorBuilder *builder, const HurrayTileLevel *level, HurrayError *error);
+    HurrayStatus (*descriptor_builder_set_quantization)(HurrayDescriptorBuilder *builder, const HurrayQuantization *quantization, HurrayError *error);
+    HurrayStatus (*descriptor_builder_set_statistics)(HurrayDescriptorBuilder *builder, const HurrayStatistics *statistics, HurrayError *error);
+    HurrayStatus (*descriptor_builder_set_extension_type)(HurrayDescriptorBuilder *builder, const HurrayExtensionType *type, HurrayError *error);
+    HurrayStatus (*descriptor_builder_set_composite_member)(HurrayDescriptorBuilder *builder, const HurrayCompositeMember *member, HurrayError *error);
+    HurrayStatus (*descriptor_builder_allow_private_tags)(HurrayDescriptorBuilder *builder, HurrayError *error);
     HurrayStatus (*tensor_new)(const HurrayDescriptor *descriptor, HurrayBufferList **list, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*tensor_from_host)(const HurrayDenseSpec *spec, void *data, uint64_t byte_size, HurrayReleaseCallback release, void *release_context, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*tensor_import)(HurrayBufferList **list, HurrayTensorContext **context, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*tensor_import_options)(HurrayBufferList **list, HurrayTensorContext **context, const HurrayDecodeOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*tensor_export)(const HurrayTensor *tensor, HurrayBufferList **out_list, HurrayTensorContext **out_context, HurrayError *error);
     HurrayStatus (*tensor_share)(const HurrayTensor *tensor, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*tensor_view)(const HurrayTensor *tensor, HurrayView *out_view, HurrayError *error);
@@ -281,6 +296,10 @@ static inline HurrayStatus go_hurray_descriptor_decode(const uint8_t *bytes, uin
     return hurray_go_table.descriptor_decode(bytes, length, out, error);
 }
 
+static inline HurrayStatus go_hurray_descriptor_decode_options(const uint8_t *bytes, uint64_t length, const HurrayDecodeOptions *options, HurrayDescriptor **out, HurrayError *error) {
+    return hurray_go_table.descriptor_decode_options(bytes, length, options, out, error);
+}
+
 static inline HurrayStatus go_hurray_descriptor_peek_length(const uint8_t *bytes, uint64_t length, uint64_t *out_length, HurrayError *error) {
     return hurray_go_table.descriptor_peek_length(bytes, length, out_length, error);
 }
@@ -329,6 +348,58 @@ static inline HurrayStatus go_hurray_descriptor_builder_destroy(HurrayDescriptor
     return hurray_go_table.descriptor_builder_destroy(builder);
 }
 
+static inline HurrayStatus go_hurray_descriptor_layout_fields(const HurrayDescriptor *descriptor, HurrayLayoutFields *out_fields, HurrayError *error) {
+    return hurray_go_table.descriptor_layout_fields(descriptor, out_fields, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_tile_level(const HurrayDescriptor *descriptor, uint32_t level, HurrayTileLevel *out_level, HurrayError *error) {
+    return hurray_go_table.descriptor_tile_level(descriptor, level, out_level, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_quantization(const HurrayDescriptor *descriptor, HurrayQuantization *out_quantization, HurrayError *error) {
+    return hurray_go_table.descriptor_quantization(descriptor, out_quantization, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_statistics(const HurrayDescriptor *descriptor, HurrayStatistics *out_statistics, HurrayError *error) {
+    return hurray_go_table.descriptor_statistics(descriptor, out_statistics, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_extension_type(const HurrayDescriptor *descriptor, HurrayExtensionType *out_type, HurrayError *error) {
+    return hurray_go_table.descriptor_extension_type(descriptor, out_type, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_composite_member(const HurrayDescriptor *descriptor, HurrayCompositeMember *out_member, HurrayError *error) {
+    return hurray_go_table.descriptor_composite_member(descriptor, out_member, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_builder_set_layout_fields(HurrayDescriptorBuilder *builder, const HurrayLayoutFields *fields, HurrayError *error) {
+    return hurray_go_table.descriptor_builder_set_layout_fields(builder, fields, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_builder_add_tile_level(HurrayDescriptorBuilder *builder, const HurrayTileLevel *level, HurrayError *error) {
+    return hurray_go_table.descriptor_builder_add_tile_level(builder, level, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_builder_set_quantization(HurrayDescriptorBuilder *builder, const HurrayQuantization *quantization, HurrayError *error) {
+    return hurray_go_table.descriptor_builder_set_quantization(builder, quantization, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_builder_set_statistics(HurrayDescriptorBuilder *builder, const HurrayStatistics *statistics, HurrayError *error) {
+    return hurray_go_table.descriptor_builder_set_statistics(builder, statistics, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_builder_set_extension_type(HurrayDescriptorBuilder *builder, const HurrayExtensionType *type, HurrayError *error) {
+    return hurray_go_table.descriptor_builder_set_extension_type(builder, type, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_builder_set_composite_member(HurrayDescriptorBuilder *builder, const HurrayCompositeMember *member, HurrayError *error) {
+    return hurray_go_table.descriptor_builder_set_composite_member(builder, member, error);
+}
+
+static inline HurrayStatus go_hurray_descriptor_builder_allow_private_tags(HurrayDescriptorBuilder *builder, HurrayError *error) {
+    return hurray_go_table.descriptor_builder_allow_private_tags(builder, error);
+}
+
 static inline HurrayStatus go_hurray_tensor_new(const HurrayDescriptor *descriptor, HurrayBufferList **list, HurrayTensor **out_tensor, HurrayError *error) {
     return hurray_go_table.tensor_new(descriptor, list, out_tensor, error);
 }
@@ -339,6 +410,10 @@ static inline HurrayStatus go_hurray_tensor_from_host(const HurrayDenseSpec *spe
 
 static inline HurrayStatus go_hurray_tensor_import(HurrayBufferList **list, HurrayTensorContext **context, HurrayTensor **out_tensor, HurrayError *error) {
     return hurray_go_table.tensor_import(list, context, out_tensor, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_import_options(HurrayBufferList **list, HurrayTensorContext **context, const HurrayDecodeOptions *options, HurrayTensor **out_tensor, HurrayError *error) {
+    return hurray_go_table.tensor_import_options(list, context, options, out_tensor, error);
 }
 
 static inline HurrayStatus go_hurray_tensor_export(const HurrayTensor *tensor, HurrayBufferList **out_list, HurrayTensorContext **out_context, HurrayError *error) {

@@ -273,6 +273,12 @@ func CallDescriptorDecode(bytes *uint8, length uint64, out **Descriptor, error *
 	return int32(C.go_hurray_descriptor_decode((*C.uint8_t)(unsafe.Pointer(bytes)), C.uint64_t(length), out, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
+// CallDescriptorDecodeOptions: Decodes a descriptor as hurray_descriptor_decode does, by the options of the
+// caller: longer ones, private tags, or what is not known (permissive).
+func CallDescriptorDecodeOptions(bytes *uint8, length uint64, options *DecodeOptions, out **Descriptor, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_decode_options((*C.uint8_t)(unsafe.Pointer(bytes)), C.uint64_t(length), (*C.HurrayDecodeOptions)(unsafe.Pointer(options)), out, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallDescriptorPeekLength: Tells the length of the descriptor that starts at `bytes`, from its first 20
 // bytes; for readers of streams.
 func CallDescriptorPeekLength(bytes *uint8, length uint64, outLength *uint64, error *Error) int32 {
@@ -335,6 +341,82 @@ func CallDescriptorBuilderDestroy(builder **DescriptorBuilder) int32 {
 	return int32(C.go_hurray_descriptor_builder_destroy(builder))
 }
 
+// CallDescriptorLayoutFields: Fills a struct with the fields of the descriptor's layout; one call reads them
+// all. Fields that the layout does not have are 0 or null, and of an unread descriptor
+// (HURRAY_DESCRIPTOR_UNREAD) all but layout and rank.
+func CallDescriptorLayoutFields(descriptor *Descriptor, outFields *LayoutFields, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_layout_fields(descriptor, (*C.HurrayLayoutFields)(unsafe.Pointer(outFields)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorTileLevel: Fills a struct with one level of the tiled layout.
+func CallDescriptorTileLevel(descriptor *Descriptor, level uint32, outLevel *TileLevel, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_tile_level(descriptor, C.uint32_t(level), (*C.HurrayTileLevel)(unsafe.Pointer(outLevel)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorQuantization: Fills a struct with the quantization section. That there is none is no error:
+// `present` is 0 then.
+func CallDescriptorQuantization(descriptor *Descriptor, outQuantization *Quantization, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_quantization(descriptor, (*C.HurrayQuantization)(unsafe.Pointer(outQuantization)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorStatistics: Fills a struct with the statistics section. That there is none is no error:
+// `present` is 0 then.
+func CallDescriptorStatistics(descriptor *Descriptor, outStatistics *Statistics, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_statistics(descriptor, (*C.HurrayStatistics)(unsafe.Pointer(outStatistics)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorExtensionType: Fills a struct with the extension type section, which describes a private
+// element type. That there is none is no error: `present` is 0 then.
+func CallDescriptorExtensionType(descriptor *Descriptor, outType *ExtensionType, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_extension_type(descriptor, (*C.HurrayExtensionType)(unsafe.Pointer(outType)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorCompositeMember: Fills a struct with the composite member section. That there is none is no
+// error: `present` is 0 then.
+func CallDescriptorCompositeMember(descriptor *Descriptor, outMember *CompositeMember, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_composite_member(descriptor, (*C.HurrayCompositeMember)(unsafe.Pointer(outMember)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorBuilderSetLayoutFields: Sets the fields of the builder's layout. Other fields of the struct
+// are not looked at, which is why those of another descriptor can be passed on; layouts without fields have
+// nothing to set. The levels of tiles are added one by one, see hurray_descriptor_builder_add_tile_level.
+func CallDescriptorBuilderSetLayoutFields(builder *DescriptorBuilder, fields *LayoutFields, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_builder_set_layout_fields(builder, (*C.HurrayLayoutFields)(unsafe.Pointer(fields)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorBuilderAddTileLevel: Adds a level to the tiles of the tiled layout, the outermost first.
+func CallDescriptorBuilderAddTileLevel(builder *DescriptorBuilder, level *TileLevel, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_builder_add_tile_level(builder, (*C.HurrayTileLevel)(unsafe.Pointer(level)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorBuilderSetQuantization: Says how the elements are quantized. The buffers with scales and zero
+// points are added as others are.
+func CallDescriptorBuilderSetQuantization(builder *DescriptorBuilder, quantization *Quantization, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_builder_set_quantization(builder, (*C.HurrayQuantization)(unsafe.Pointer(quantization)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorBuilderSetStatistics: Sets the statistics of the elements.
+func CallDescriptorBuilderSetStatistics(builder *DescriptorBuilder, statistics *Statistics, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_builder_set_statistics(builder, (*C.HurrayStatistics)(unsafe.Pointer(statistics)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorBuilderSetExtensionType: Describes the private element type.
+func CallDescriptorBuilderSetExtensionType(builder *DescriptorBuilder, type_ *ExtensionType, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_builder_set_extension_type(builder, (*C.HurrayExtensionType)(unsafe.Pointer(type_)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorBuilderSetCompositeMember: Makes the tensor a member of an overlay.
+func CallDescriptorBuilderSetCompositeMember(builder *DescriptorBuilder, member *CompositeMember, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_builder_set_composite_member(builder, (*C.HurrayCompositeMember)(unsafe.Pointer(member)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallDescriptorBuilderAllowPrivateTags: Allows private layouts, quantization schemes, devices and memory
+// classes in what is built, as HURRAY_DECODE_PRIVATE_TAGS does for a reader. For devices and memory classes:
+// before hurray_descriptor_builder_add_buffer.
+func CallDescriptorBuilderAllowPrivateTags(builder *DescriptorBuilder, error *Error) int32 {
+	return int32(C.go_hurray_descriptor_builder_allow_private_tags(builder, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallTensorNew: Makes a tensor of a descriptor and its buffers. The buffers must be those that its table
 // asks for.
 func CallTensorNew(descriptor *Descriptor, list **BufferList, outTensor **Tensor, error *Error) int32 {
@@ -350,6 +432,12 @@ func CallTensorFromHost(spec *DenseSpec, data *byte, byteSize uint64, release Re
 // CallTensorImport: Takes over a tensor that another runtime exported as a pair of list and context.
 func CallTensorImport(list **BufferList, context **TensorContext, outTensor **Tensor, error *Error) int32 {
 	return int32(C.go_hurray_tensor_import(list, context, outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorImportOptions: Takes over a pair as hurray_tensor_import does, and reads the context's descriptor
+// by the options of the caller.
+func CallTensorImportOptions(list **BufferList, context **TensorContext, options *DecodeOptions, outTensor **Tensor, error *Error) int32 {
+	return int32(C.go_hurray_tensor_import_options(list, context, (*C.HurrayDecodeOptions)(unsafe.Pointer(options)), outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
 // CallTensorExport: Exports a tensor as the pair of list and context that travels between runtimes. The pair

@@ -230,13 +230,405 @@ var _ [8]struct{} = [unsafe.Offsetof(Producer{}.Context)]struct{}{}
 var _ [16]struct{} = [unsafe.Offsetof(Producer{}.ExportTensor)]struct{}{}
 var _ [24]struct{} = [unsafe.Offsetof(Producer{}.Release)]struct{}{}
 
+// DecodeOptions: How to decode a descriptor. All zero but struct_size: the defaults, a strict reader.
+type DecodeOptions struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_DECODE_ flags.
+	Flags uint32
+
+	// Longest descriptor accepted, in bytes, below 2^32; 0 means 16 MiB.
+	MaxLength uint64
+}
+
+var _ [16]struct{} = [unsafe.Sizeof(DecodeOptions{})]struct{}{}
+var _ [16]struct{} = [C.sizeof_HurrayDecodeOptions]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(DecodeOptions{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(DecodeOptions{}.Flags)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(DecodeOptions{}.MaxLength)]struct{}{}
+
+// LayoutFields: The fields of a layout; those that the layout does not have are 0 or null. Tiles are told
+// level by level, see HurrayTileLevel.
+type LayoutFields struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// How many values strides, morton_bits and mode_order have: the rank.
+	Rank uint32
+
+	// Strided: strides in elements.
+	Strides uintptr
+
+	// Morton: bits of each index in the code, each below 2^32.
+	MortonBits uintptr
+
+	// CSF: the dimensions in the order of the levels, each below 2^32.
+	ModeOrder uintptr
+
+	// COO, CSR, CSC, CSF: number of stored elements.
+	Nnz uint64
+
+	// Block-paged: number of pages in the pool.
+	NumPages uint64
+
+	// Block-paged: tokens of a page.
+	PageSize uint32
+
+	// Block-paged: the dimension that is cut into pages, 0.
+	PagedAxis uint32
+
+	// Block-paged: number of sequences.
+	NumSeqs uint32
+
+	// Block-paged: number of the layer; HURRAY_NO_LAYER for none.
+	LayerIndex uint32
+
+	// Composite: number of members.
+	MemberCount uint32
+
+	// Hilbert: binary logarithm of every dimension's size.
+	HilbertOrder uint32
+
+	// Hilbert: the rank once more, as the wire has it. Setters ignore it.
+	HilbertRank uint32
+
+	// Tiled: number of levels. Setters ignore it.
+	TileLevelCount uint32
+
+	// Private layouts: their number.
+	PrivateID uint64
+
+	// Private layouts: their own fields.
+	PrivateData uintptr
+
+	// Private layouts: length of private_data in bytes.
+	PrivateLength uint64
+
+	// HURRAY_LAYOUT_ tag whose fields these are.
+	Layout uint8
+
+	// COO: 1 when the elements are in the order of their indices, else 0.
+	IsSorted uint8
+
+	// Block-paged: HURRAY_KV_ value.
+	KvRole uint8
+
+	// Block-paged: HURRAY_TABLE_ type of the page numbers.
+	IndexType uint8
+
+	// Composite: HURRAY_COMPOSITION_ rule, or a private one.
+	CompositionRule uint8
+
+	// Composite: HURRAY_COMBINE_ value.
+	CombineOp uint8
+
+	// 0.
+	Reserved [2]uint8
+}
+
+var _ [112]struct{} = [unsafe.Sizeof(LayoutFields{})]struct{}{}
+var _ [112]struct{} = [C.sizeof_HurrayLayoutFields]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(LayoutFields{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(LayoutFields{}.Rank)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(LayoutFields{}.Strides)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(LayoutFields{}.MortonBits)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(LayoutFields{}.ModeOrder)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(LayoutFields{}.Nnz)]struct{}{}
+var _ [40]struct{} = [unsafe.Offsetof(LayoutFields{}.NumPages)]struct{}{}
+var _ [48]struct{} = [unsafe.Offsetof(LayoutFields{}.PageSize)]struct{}{}
+var _ [52]struct{} = [unsafe.Offsetof(LayoutFields{}.PagedAxis)]struct{}{}
+var _ [56]struct{} = [unsafe.Offsetof(LayoutFields{}.NumSeqs)]struct{}{}
+var _ [60]struct{} = [unsafe.Offsetof(LayoutFields{}.LayerIndex)]struct{}{}
+var _ [64]struct{} = [unsafe.Offsetof(LayoutFields{}.MemberCount)]struct{}{}
+var _ [68]struct{} = [unsafe.Offsetof(LayoutFields{}.HilbertOrder)]struct{}{}
+var _ [72]struct{} = [unsafe.Offsetof(LayoutFields{}.HilbertRank)]struct{}{}
+var _ [76]struct{} = [unsafe.Offsetof(LayoutFields{}.TileLevelCount)]struct{}{}
+var _ [80]struct{} = [unsafe.Offsetof(LayoutFields{}.PrivateID)]struct{}{}
+var _ [88]struct{} = [unsafe.Offsetof(LayoutFields{}.PrivateData)]struct{}{}
+var _ [96]struct{} = [unsafe.Offsetof(LayoutFields{}.PrivateLength)]struct{}{}
+var _ [104]struct{} = [unsafe.Offsetof(LayoutFields{}.Layout)]struct{}{}
+var _ [105]struct{} = [unsafe.Offsetof(LayoutFields{}.IsSorted)]struct{}{}
+var _ [106]struct{} = [unsafe.Offsetof(LayoutFields{}.KvRole)]struct{}{}
+var _ [107]struct{} = [unsafe.Offsetof(LayoutFields{}.IndexType)]struct{}{}
+var _ [108]struct{} = [unsafe.Offsetof(LayoutFields{}.CompositionRule)]struct{}{}
+var _ [109]struct{} = [unsafe.Offsetof(LayoutFields{}.CombineOp)]struct{}{}
+var _ [110]struct{} = [unsafe.Offsetof(LayoutFields{}.Reserved)]struct{}{}
+
+// TileLevel: One level of the tiled layout. Element i lies in tile i / tile_shape of the level's grid, at i
+// mod tile_shape in it.
+type TileLevel struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// How many values the arrays have: the rank.
+	Rank uint32
+
+	// Sizes of a tile, in elements.
+	TileShape uintptr
+
+	// In tiles, when outer_layout is strided; else null.
+	OuterStrides uintptr
+
+	// In elements, when inner_layout is strided; else null.
+	InnerStrides uintptr
+
+	// Order of the tiles: HURRAY_LAYOUT_ROW_MAJOR, HURRAY_LAYOUT_COL_MAJOR or HURRAY_LAYOUT_STRIDED.
+	OuterLayout uint8
+
+	// Order inside a tile: likewise, or HURRAY_LAYOUT_TILED, then the next level says it.
+	InnerLayout uint8
+
+	// 0.
+	Reserved [6]uint8
+}
+
+var _ [40]struct{} = [unsafe.Sizeof(TileLevel{})]struct{}{}
+var _ [40]struct{} = [C.sizeof_HurrayTileLevel]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(TileLevel{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(TileLevel{}.Rank)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(TileLevel{}.TileShape)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(TileLevel{}.OuterStrides)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(TileLevel{}.InnerStrides)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(TileLevel{}.OuterLayout)]struct{}{}
+var _ [33]struct{} = [unsafe.Offsetof(TileLevel{}.InnerLayout)]struct{}{}
+var _ [34]struct{} = [unsafe.Offsetof(TileLevel{}.Reserved)]struct{}{}
+
+// Quantization: A quantization section. Fields that the scheme does not have are 0, buffers HURRAY_NO_BUFFER.
+type Quantization struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// 1 when there is such a section, else 0, and so is all that follows.
+	Present uint8
+
+	// HURRAY_SCHEME_ tag.
+	Scheme uint8
+
+	// Version of the scheme: 1.
+	Version uint8
+
+	// HURRAY_TYPE_ tag of the scales in their buffer, the one that the scheme implies included; 0 when there is
+	// none.
+	ScaleType uint8
+
+	// HURRAY_QUANTIZATION_ flags.
+	Flags uint16
+
+	// 0.
+	Reserved uint16
+
+	// Per-tensor: the scale.
+	Scale float32
+
+	// Per-tensor: the zero point.
+	ZeroPoint int32
+
+	// The dimension along which channels or blocks follow one another.
+	Axis uint32
+
+	// Elements of a block along the axis.
+	BlockSize uint32
+
+	// Number of the buffer with the scales.
+	ScaleBuffer uint32
+
+	// Number of the buffer with the zero points; with that of the scales when it is the same, behind them.
+	ZeroPointBuffer uint32
+
+	// Zero bytes behind the fields.
+	Padding uint32
+
+	// Private and unknown schemes: what follows their first 4 bytes.
+	PrivateData uintptr
+
+	// Length of private_data in bytes.
+	PrivateLength uint64
+
+	// The whole section behind its length, as the wire has it. Setters ignore it.
+	Payload uintptr
+
+	// Length of the payload in bytes. Setters ignore it.
+	PayloadLength uint64
+}
+
+var _ [72]struct{} = [unsafe.Sizeof(Quantization{})]struct{}{}
+var _ [72]struct{} = [C.sizeof_HurrayQuantization]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(Quantization{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(Quantization{}.Present)]struct{}{}
+var _ [5]struct{} = [unsafe.Offsetof(Quantization{}.Scheme)]struct{}{}
+var _ [6]struct{} = [unsafe.Offsetof(Quantization{}.Version)]struct{}{}
+var _ [7]struct{} = [unsafe.Offsetof(Quantization{}.ScaleType)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(Quantization{}.Flags)]struct{}{}
+var _ [10]struct{} = [unsafe.Offsetof(Quantization{}.Reserved)]struct{}{}
+var _ [12]struct{} = [unsafe.Offsetof(Quantization{}.Scale)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(Quantization{}.ZeroPoint)]struct{}{}
+var _ [20]struct{} = [unsafe.Offsetof(Quantization{}.Axis)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(Quantization{}.BlockSize)]struct{}{}
+var _ [28]struct{} = [unsafe.Offsetof(Quantization{}.ScaleBuffer)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(Quantization{}.ZeroPointBuffer)]struct{}{}
+var _ [36]struct{} = [unsafe.Offsetof(Quantization{}.Padding)]struct{}{}
+var _ [40]struct{} = [unsafe.Offsetof(Quantization{}.PrivateData)]struct{}{}
+var _ [48]struct{} = [unsafe.Offsetof(Quantization{}.PrivateLength)]struct{}{}
+var _ [56]struct{} = [unsafe.Offsetof(Quantization{}.Payload)]struct{}{}
+var _ [64]struct{} = [unsafe.Offsetof(Quantization{}.PayloadLength)]struct{}{}
+
+// Statistics: Statistics of the elements, dequantized where they are quantized. Fields whose bit of
+// computed_mask is not set have no meaning.
+type Statistics struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_STATISTICS_ bits.
+	ComputedMask uint32
+
+	// Elements other than 0.
+	Nnz uint64
+
+	// Fraction of elements that are 0, 0 to 1.
+	SparsityRatio float64
+
+	// Least value.
+	ValueMin float64
+
+	// Greatest value.
+	ValueMax float64
+
+	// Greatest magnitude.
+	ValueAbsMax float64
+
+	// Mean.
+	ValueMean float64
+
+	// Standard deviation of the whole population.
+	ValueStddev float64
+
+	// 1 when there are statistics, else 0, and so is everything else.
+	Present uint8
+
+	// At most nm_n of each nm_m elements that follow one another are not 0; both 0 when there is no such
+	// pattern.
+	NmN uint8
+
+	// See nm_n.
+	NmM uint8
+
+	// 1 when an element is NaN, else 0.
+	HasNan uint8
+
+	// 1 when an element is infinite, else 0.
+	HasInf uint8
+
+	// 0.
+	Reserved [3]uint8
+}
+
+var _ [72]struct{} = [unsafe.Sizeof(Statistics{})]struct{}{}
+var _ [72]struct{} = [C.sizeof_HurrayStatistics]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(Statistics{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(Statistics{}.ComputedMask)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(Statistics{}.Nnz)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(Statistics{}.SparsityRatio)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(Statistics{}.ValueMin)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(Statistics{}.ValueMax)]struct{}{}
+var _ [40]struct{} = [unsafe.Offsetof(Statistics{}.ValueAbsMax)]struct{}{}
+var _ [48]struct{} = [unsafe.Offsetof(Statistics{}.ValueMean)]struct{}{}
+var _ [56]struct{} = [unsafe.Offsetof(Statistics{}.ValueStddev)]struct{}{}
+var _ [64]struct{} = [unsafe.Offsetof(Statistics{}.Present)]struct{}{}
+var _ [65]struct{} = [unsafe.Offsetof(Statistics{}.NmN)]struct{}{}
+var _ [66]struct{} = [unsafe.Offsetof(Statistics{}.NmM)]struct{}{}
+var _ [67]struct{} = [unsafe.Offsetof(Statistics{}.HasNan)]struct{}{}
+var _ [68]struct{} = [unsafe.Offsetof(Statistics{}.HasInf)]struct{}{}
+var _ [69]struct{} = [unsafe.Offsetof(Statistics{}.Reserved)]struct{}{}
+
+// ExtensionType: The description of a private element type. Fields of floating-point types are 0 for
+// integers.
+type ExtensionType struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// Bits of an element: 1, 2, 4, or a multiple of 8.
+	BitWidth uint32
+
+	// Bias of the exponent.
+	ExponentBias uint32
+
+	// 1 when there is such a section, else 0, and so is everything else.
+	Present uint8
+
+	// Elements in a byte: 8 / bit_width, or 1 for types of whole bytes.
+	PackingFactor uint8
+
+	// 1 for floating-point types, 0 for integers.
+	IsFloat uint8
+
+	// 1 for integers with a sign.
+	IsSigned uint8
+
+	// Bits of the sign.
+	SignBits uint8
+
+	// Bits of the exponent.
+	ExponentBits uint8
+
+	// Bits of the mantissa.
+	MantissaBits uint8
+
+	// 1 when the type has NaN.
+	HasNan uint8
+
+	// 1 when the type has infinities.
+	HasInf uint8
+
+	// 0.
+	Reserved [3]uint8
+}
+
+var _ [24]struct{} = [unsafe.Sizeof(ExtensionType{})]struct{}{}
+var _ [24]struct{} = [C.sizeof_HurrayExtensionType]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(ExtensionType{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(ExtensionType{}.BitWidth)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(ExtensionType{}.ExponentBias)]struct{}{}
+var _ [12]struct{} = [unsafe.Offsetof(ExtensionType{}.Present)]struct{}{}
+var _ [13]struct{} = [unsafe.Offsetof(ExtensionType{}.PackingFactor)]struct{}{}
+var _ [14]struct{} = [unsafe.Offsetof(ExtensionType{}.IsFloat)]struct{}{}
+var _ [15]struct{} = [unsafe.Offsetof(ExtensionType{}.IsSigned)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(ExtensionType{}.SignBits)]struct{}{}
+var _ [17]struct{} = [unsafe.Offsetof(ExtensionType{}.ExponentBits)]struct{}{}
+var _ [18]struct{} = [unsafe.Offsetof(ExtensionType{}.MantissaBits)]struct{}{}
+var _ [19]struct{} = [unsafe.Offsetof(ExtensionType{}.HasNan)]struct{}{}
+var _ [20]struct{} = [unsafe.Offsetof(ExtensionType{}.HasInf)]struct{}{}
+var _ [21]struct{} = [unsafe.Offsetof(ExtensionType{}.Reserved)]struct{}{}
+
+// CompositeMember: A composite member section.
+type CompositeMember struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// 1 when there is such a section, else 0, and so is everything else.
+	Present uint8
+
+	// HURRAY_MEMBER_ role.
+	MemberRole uint8
+
+	// 0.
+	Reserved [2]uint8
+}
+
+var _ [8]struct{} = [unsafe.Sizeof(CompositeMember{})]struct{}{}
+var _ [8]struct{} = [C.sizeof_HurrayCompositeMember]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(CompositeMember{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(CompositeMember{}.Present)]struct{}{}
+var _ [5]struct{} = [unsafe.Offsetof(CompositeMember{}.MemberRole)]struct{}{}
+var _ [6]struct{} = [unsafe.Offsetof(CompositeMember{}.Reserved)]struct{}{}
+
 // DescriptorInfo: The fields of a descriptor. The pointers belong to the descriptor and live as long as it
 // does.
 type DescriptorInfo struct {
 	// Size of this struct, set by the caller.
 	StructSize uint32
 
-	// Flag bits of the fixed header.
+	// Flag bits of the fixed header: HURRAY_SECTION_ bits.
 	Flags uint32
 
 	// Major version of the format.
@@ -254,7 +646,7 @@ type DescriptorInfo struct {
 	// Number of dimensions, 0 to HURRAY_MAX_RANK.
 	Rank uint32
 
-	// Bits of one element.
+	// Bits of one element; 0 when the element type is not known.
 	Bits uint32
 
 	// Number of buffers in the buffer table.
@@ -280,10 +672,23 @@ type DescriptorInfo struct {
 
 	// `rank` offsets in the parent; null if and only if there is no shard section.
 	ShardOffset uintptr
+
+	// HURRAY_DESCRIPTOR_ flags; 0 unless the reader was permissive.
+	Reading uint32
+
+	// 0.
+	Reserved uint32
+
+	// What a higher minor version put behind the sections, or what is unread; encoded again as it was. Null when
+	// there is nothing.
+	Trailing uintptr
+
+	// Length of `trailing` in bytes.
+	TrailingLength uint64
 }
 
-var _ [80]struct{} = [unsafe.Sizeof(DescriptorInfo{})]struct{}{}
-var _ [80]struct{} = [C.sizeof_HurrayDescriptorInfo]struct{}{}
+var _ [104]struct{} = [unsafe.Sizeof(DescriptorInfo{})]struct{}{}
+var _ [104]struct{} = [C.sizeof_HurrayDescriptorInfo]struct{}{}
 var _ [0]struct{} = [unsafe.Offsetof(DescriptorInfo{}.StructSize)]struct{}{}
 var _ [4]struct{} = [unsafe.Offsetof(DescriptorInfo{}.Flags)]struct{}{}
 var _ [8]struct{} = [unsafe.Offsetof(DescriptorInfo{}.VersionMajor)]struct{}{}
@@ -300,6 +705,10 @@ var _ [48]struct{} = [unsafe.Offsetof(DescriptorInfo{}.Shape)]struct{}{}
 var _ [56]struct{} = [unsafe.Offsetof(DescriptorInfo{}.Strides)]struct{}{}
 var _ [64]struct{} = [unsafe.Offsetof(DescriptorInfo{}.ParentShape)]struct{}{}
 var _ [72]struct{} = [unsafe.Offsetof(DescriptorInfo{}.ShardOffset)]struct{}{}
+var _ [80]struct{} = [unsafe.Offsetof(DescriptorInfo{}.Reading)]struct{}{}
+var _ [84]struct{} = [unsafe.Offsetof(DescriptorInfo{}.Reserved)]struct{}{}
+var _ [88]struct{} = [unsafe.Offsetof(DescriptorInfo{}.Trailing)]struct{}{}
+var _ [96]struct{} = [unsafe.Offsetof(DescriptorInfo{}.TrailingLength)]struct{}{}
 
 // DenseSpec: Describes a dense tensor over memory of the caller, for hurray_tensor_from_host.
 type DenseSpec struct {

@@ -20,6 +20,72 @@ final class Abi {
     /** The handle is borrowed from a list or tensor: it can be neither destroyed nor pushed. */
     static final int BUFFER_BORROWED = 2;
 
+    /** There is a quantization section. */
+    static final int SECTION_QUANTIZATION = 1;
+
+    /** There is a shard section. */
+    static final int SECTION_SHARD = 2;
+
+    /** There is an extension type section. */
+    static final int SECTION_EXTENSION_TYPE = 4;
+
+    /** There is a statistics section. */
+    static final int SECTION_STATISTICS = 8;
+
+    /** There is a composite member section. */
+    static final int SECTION_COMPOSITE_MEMBER = 16;
+
+    /**
+     * Accept tags of element types, layouts and quantization schemes that are not known: the descriptor is
+     * opaque then, see HURRAY_DESCRIPTOR_OPAQUE.
+     */
+    static final int DECODE_PERMISSIVE = 1;
+
+    /**
+     * Accept private layouts, quantization schemes, devices and memory classes, upon which writer and reader
+     * have agreed.
+     */
+    static final int DECODE_PRIVATE_TAGS = 2;
+
+    /** No buffer: there is no array of zero points. */
+    static final int NO_BUFFER = -1;
+
+    /** A block-paged tensor that belongs to no layer. */
+    static final int NO_LAYER = -1;
+
+    /** How deep tiles of tiles may go. */
+    static final int MAX_TILE_LEVELS = 8;
+
+    /** All zero points are 0, and there is no array of them. */
+    static final int QUANTIZATION_SYMMETRIC = 1;
+
+    /** nnz. */
+    static final int STATISTICS_NNZ = 1;
+
+    /** sparsity_ratio. */
+    static final int STATISTICS_SPARSITY = 2;
+
+    /** value_min, value_max and value_abs_max. */
+    static final int STATISTICS_RANGE = 4;
+
+    /** value_mean and value_stddev. */
+    static final int STATISTICS_MOMENTS = 8;
+
+    /** nm_n and nm_m. */
+    static final int STATISTICS_NM_SPARSITY = 16;
+
+    /** has_nan and has_inf. */
+    static final int STATISTICS_NAN_INF = 32;
+
+    /** The element type, the layout or the quantization scheme is not known: nobody may touch the data. */
+    static final int DESCRIPTOR_OPAQUE = 1;
+
+    /**
+     * It is the layout that is not known: nothing behind byte_offset was read, so that there are no layout
+     * fields, buffers and sections, whatever `flags` says; all of that is in `trailing`.
+     */
+    static final int DESCRIPTOR_UNREAD = 2;
+
     /** The memory must not be written. */
     static final int VIEW_READ_ONLY = 1;
 
@@ -29,6 +95,19 @@ final class Abi {
     /** Elements are smaller than a byte and packed, least significant bit first. */
     static final int VIEW_PACKED = 4;
 
+    /** The tensor is quantized: elements are the stored values, to which the scheme is not applied. */
+    static final int VIEW_QUANTIZED = 8;
+
     /** The reader or writer closes the file descriptor when it is destroyed. */
     static final int STREAM_CLOSE_FD = 1;
+
+    /** Readers: accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS. */
+    static final int STREAM_PRIVATE_TAGS = 2;
+
+    /**
+     * Readers: accept element types and quantization schemes that are not known, see
+     * HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
+     * nobody knows where the next tensor starts.
+     */
+    static final int STREAM_PERMISSIVE = 4;
 }

@@ -151,17 +151,337 @@ final class Structs {
         static final int RELEASE = 24;
     }
 
+    /** HurrayDecodeOptions. */
+    static final class DecodeOptions {
+        private DecodeOptions() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 16;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_DECODE_ flags. */
+        static final int FLAGS = 4;
+
+        /** Longest descriptor accepted, in bytes, below 2^32; 0 means 16 MiB. */
+        static final int MAX_LENGTH = 8;
+    }
+
+    /** HurrayLayoutFields. */
+    static final class LayoutFields {
+        private LayoutFields() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 112;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** How many values strides, morton_bits and mode_order have: the rank. */
+        static final int RANK = 4;
+
+        /** Strided: strides in elements. */
+        static final int STRIDES = 8;
+
+        /** Morton: bits of each index in the code, each below 2^32. */
+        static final int MORTON_BITS = 16;
+
+        /** CSF: the dimensions in the order of the levels, each below 2^32. */
+        static final int MODE_ORDER = 24;
+
+        /** COO, CSR, CSC, CSF: number of stored elements. */
+        static final int NNZ = 32;
+
+        /** Block-paged: number of pages in the pool. */
+        static final int NUM_PAGES = 40;
+
+        /** Block-paged: tokens of a page. */
+        static final int PAGE_SIZE = 48;
+
+        /** Block-paged: the dimension that is cut into pages, 0. */
+        static final int PAGED_AXIS = 52;
+
+        /** Block-paged: number of sequences. */
+        static final int NUM_SEQS = 56;
+
+        /** Block-paged: number of the layer; HURRAY_NO_LAYER for none. */
+        static final int LAYER_INDEX = 60;
+
+        /** Composite: number of members. */
+        static final int MEMBER_COUNT = 64;
+
+        /** Hilbert: binary logarithm of every dimension's size. */
+        static final int HILBERT_ORDER = 68;
+
+        /** Hilbert: the rank once more, as the wire has it. Setters ignore it. */
+        static final int HILBERT_RANK = 72;
+
+        /** Tiled: number of levels. Setters ignore it. */
+        static final int TILE_LEVEL_COUNT = 76;
+
+        /** Private layouts: their number. */
+        static final int PRIVATE_ID = 80;
+
+        /** Private layouts: their own fields. */
+        static final int PRIVATE_DATA = 88;
+
+        /** Private layouts: length of private_data in bytes. */
+        static final int PRIVATE_LENGTH = 96;
+
+        /** HURRAY_LAYOUT_ tag whose fields these are. */
+        static final int LAYOUT = 104;
+
+        /** COO: 1 when the elements are in the order of their indices, else 0. */
+        static final int IS_SORTED = 105;
+
+        /** Block-paged: HURRAY_KV_ value. */
+        static final int KV_ROLE = 106;
+
+        /** Block-paged: HURRAY_TABLE_ type of the page numbers. */
+        static final int INDEX_TYPE = 107;
+
+        /** Composite: HURRAY_COMPOSITION_ rule, or a private one. */
+        static final int COMPOSITION_RULE = 108;
+
+        /** Composite: HURRAY_COMBINE_ value. */
+        static final int COMBINE_OP = 109;
+
+        /** 0. */
+        static final int RESERVED = 110;
+    }
+
+    /** HurrayTileLevel. */
+    static final class TileLevel {
+        private TileLevel() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 40;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** How many values the arrays have: the rank. */
+        static final int RANK = 4;
+
+        /** Sizes of a tile, in elements. */
+        static final int TILE_SHAPE = 8;
+
+        /** In tiles, when outer_layout is strided; else null. */
+        static final int OUTER_STRIDES = 16;
+
+        /** In elements, when inner_layout is strided; else null. */
+        static final int INNER_STRIDES = 24;
+
+        /** Order of the tiles: HURRAY_LAYOUT_ROW_MAJOR, HURRAY_LAYOUT_COL_MAJOR or HURRAY_LAYOUT_STRIDED. */
+        static final int OUTER_LAYOUT = 32;
+
+        /** Order inside a tile: likewise, or HURRAY_LAYOUT_TILED, then the next level says it. */
+        static final int INNER_LAYOUT = 33;
+
+        /** 0. */
+        static final int RESERVED = 34;
+    }
+
+    /** HurrayQuantization. */
+    static final class Quantization {
+        private Quantization() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 72;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** 1 when there is such a section, else 0, and so is all that follows. */
+        static final int PRESENT = 4;
+
+        /** HURRAY_SCHEME_ tag. */
+        static final int SCHEME = 5;
+
+        /** Version of the scheme: 1. */
+        static final int VERSION = 6;
+
+        /**
+         * HURRAY_TYPE_ tag of the scales in their buffer, the one that the scheme implies included; 0 when
+         * there is none.
+         */
+        static final int SCALE_TYPE = 7;
+
+        /** HURRAY_QUANTIZATION_ flags. */
+        static final int FLAGS = 8;
+
+        /** 0. */
+        static final int RESERVED = 10;
+
+        /** Per-tensor: the scale. */
+        static final int SCALE = 12;
+
+        /** Per-tensor: the zero point. */
+        static final int ZERO_POINT = 16;
+
+        /** The dimension along which channels or blocks follow one another. */
+        static final int AXIS = 20;
+
+        /** Elements of a block along the axis. */
+        static final int BLOCK_SIZE = 24;
+
+        /** Number of the buffer with the scales. */
+        static final int SCALE_BUFFER = 28;
+
+        /** Number of the buffer with the zero points; with that of the scales when it is the same, behind them. */
+        static final int ZERO_POINT_BUFFER = 32;
+
+        /** Zero bytes behind the fields. */
+        static final int PADDING = 36;
+
+        /** Private and unknown schemes: what follows their first 4 bytes. */
+        static final int PRIVATE_DATA = 40;
+
+        /** Length of private_data in bytes. */
+        static final int PRIVATE_LENGTH = 48;
+
+        /** The whole section behind its length, as the wire has it. Setters ignore it. */
+        static final int PAYLOAD = 56;
+
+        /** Length of the payload in bytes. Setters ignore it. */
+        static final int PAYLOAD_LENGTH = 64;
+    }
+
+    /** HurrayStatistics. */
+    static final class Statistics {
+        private Statistics() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 72;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_STATISTICS_ bits. */
+        static final int COMPUTED_MASK = 4;
+
+        /** Elements other than 0. */
+        static final int NNZ = 8;
+
+        /** Fraction of elements that are 0, 0 to 1. */
+        static final int SPARSITY_RATIO = 16;
+
+        /** Least value. */
+        static final int VALUE_MIN = 24;
+
+        /** Greatest value. */
+        static final int VALUE_MAX = 32;
+
+        /** Greatest magnitude. */
+        static final int VALUE_ABS_MAX = 40;
+
+        /** Mean. */
+        static final int VALUE_MEAN = 48;
+
+        /** Standard deviation of the whole population. */
+        static final int VALUE_STDDEV = 56;
+
+        /** 1 when there are statistics, else 0, and so is everything else. */
+        static final int PRESENT = 64;
+
+        /**
+         * At most nm_n of each nm_m elements that follow one another are not 0; both 0 when there is no such
+         * pattern.
+         */
+        static final int NM_N = 65;
+
+        /** See nm_n. */
+        static final int NM_M = 66;
+
+        /** 1 when an element is NaN, else 0. */
+        static final int HAS_NAN = 67;
+
+        /** 1 when an element is infinite, else 0. */
+        static final int HAS_INF = 68;
+
+        /** 0. */
+        static final int RESERVED = 69;
+    }
+
+    /** HurrayExtensionType. */
+    static final class ExtensionType {
+        private ExtensionType() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 24;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** Bits of an element: 1, 2, 4, or a multiple of 8. */
+        static final int BIT_WIDTH = 4;
+
+        /** Bias of the exponent. */
+        static final int EXPONENT_BIAS = 8;
+
+        /** 1 when there is such a section, else 0, and so is everything else. */
+        static final int PRESENT = 12;
+
+        /** Elements in a byte: 8 / bit_width, or 1 for types of whole bytes. */
+        static final int PACKING_FACTOR = 13;
+
+        /** 1 for floating-point types, 0 for integers. */
+        static final int IS_FLOAT = 14;
+
+        /** 1 for integers with a sign. */
+        static final int IS_SIGNED = 15;
+
+        /** Bits of the sign. */
+        static final int SIGN_BITS = 16;
+
+        /** Bits of the exponent. */
+        static final int EXPONENT_BITS = 17;
+
+        /** Bits of the mantissa. */
+        static final int MANTISSA_BITS = 18;
+
+        /** 1 when the type has NaN. */
+        static final int HAS_NAN = 19;
+
+        /** 1 when the type has infinities. */
+        static final int HAS_INF = 20;
+
+        /** 0. */
+        static final int RESERVED = 21;
+    }
+
+    /** HurrayCompositeMember. */
+    static final class CompositeMember {
+        private CompositeMember() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 8;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** 1 when there is such a section, else 0, and so is everything else. */
+        static final int PRESENT = 4;
+
+        /** HURRAY_MEMBER_ role. */
+        static final int MEMBER_ROLE = 5;
+
+        /** 0. */
+        static final int RESERVED = 6;
+    }
+
     /** HurrayDescriptorInfo. */
     static final class DescriptorInfo {
         private DescriptorInfo() {}
 
         /** Size of the whole struct. */
-        static final int SIZE = 80;
+        static final int SIZE = 104;
 
         /** Size of this struct, set by the caller. */
         static final int STRUCT_SIZE = 0;
 
-        /** Flag bits of the fixed header. */
+        /** Flag bits of the fixed header: HURRAY_SECTION_ bits. */
         static final int FLAGS = 4;
 
         /** Major version of the format. */
@@ -179,7 +499,7 @@ final class Structs {
         /** Number of dimensions, 0 to HURRAY_MAX_RANK. */
         static final int RANK = 12;
 
-        /** Bits of one element. */
+        /** Bits of one element; 0 when the element type is not known. */
         static final int BITS = 16;
 
         /** Number of buffers in the buffer table. */
@@ -208,6 +528,21 @@ final class Structs {
 
         /** `rank` offsets in the parent; null if and only if there is no shard section. */
         static final int SHARD_OFFSET = 72;
+
+        /** HURRAY_DESCRIPTOR_ flags; 0 unless the reader was permissive. */
+        static final int READING = 80;
+
+        /** 0. */
+        static final int RESERVED = 84;
+
+        /**
+         * What a higher minor version put behind the sections, or what is unread; encoded again as it was.
+         * Null when there is nothing.
+         */
+        static final int TRAILING = 88;
+
+        /** Length of `trailing` in bytes. */
+        static final int TRAILING_LENGTH = 96;
     }
 
     /** HurrayDenseSpec. */
