@@ -7,33 +7,100 @@ An independent implementation in plain Python (see wire.py): the C++ library mus
 import argparse
 import json
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import dense_vectors  # noqa: E402
 import invalid_descriptors  # noqa: E402
+import invalid_layouts  # noqa: E402
+import invalid_sections  # noqa: E402
+import rebuilt  # noqa: E402
 import valid_descriptors  # noqa: E402
+import valid_layouts  # noqa: E402
+import valid_sections  # noqa: E402
+import valid_with_options  # noqa: E402
+from invalid_descriptors import STRUCTURE, Refused  # noqa: E402
+
+# What the readers of all languages cover so far: vectors of other layouts, of sections but shard, and for readers with
+# options have a manifest of their own.
+COVERED_LAYOUTS = (1, 2, 3)
+COVERED_FLAGS = 1 << 1
+
+
+def in_words(name):
+    return name.replace("_", " ")
+
+
+def all_valid():
+    """Name, description, descriptor and options of the reader."""
+    for name, description, descriptor in valid_descriptors.all_valid():
+        yield name, description, descriptor, []
+    for group in (valid_sections, valid_layouts):
+        for name, descriptor in group.all_valid():
+            yield name, in_words(name), descriptor, []
+    for name, descriptor, options in valid_with_options.all_valid():
+        yield name, in_words(name), descriptor, options
+
+
+def all_invalid():
+    yield from invalid_descriptors.all_invalid()
+    for group in (invalid_sections, invalid_layouts):
+        for name, descriptor, code, field in group.all_wrong():
+            yield refused(name, descriptor, code, field)
+    for name, descriptor, field in dense_vectors.all_invalid():
+        yield refused(name, descriptor, STRUCTURE, field)
+
+
+def refused(name, descriptor, code, field):
+    # A length that was given says where the input ends.
+    data = descriptor.encoded()[: descriptor.length]
+    named = None if field.startswith("@") else field
+    return Refused(name, in_words(name), data, code, descriptor.offset_of(field.lstrip("@")), named)
+
+
+def is_covered(descriptor, options):
+    flags = descriptor.flag_bits()
+    return descriptor.layout_tag in COVERED_LAYOUTS and flags & ~COVERED_FLAGS == 0 and not options
+
+
+def field_in_message(field):
+    """The name that a message has: without level, index, table, and what tells fields of one name apart."""
+    return re.sub(r"statistics |scheme_(?=flags)|member_(?=reserved)|(?<=reserved)2|level \d+: |buffers\[\d+\]\.|\[\d+\]", "", field)
 
 
 def files():
     """All files by their path below the folder, with their content."""
     result = {}
-    manifest = {"format_version": "1.0", "valid": [], "invalid": []}
+    manifests = {
+        "manifest.json": {"format_version": "1.0", "valid": [], "invalid": []},
+        "manifest_more.json": {"format_version": "1.0", "valid": [], "invalid": []},
+    }
 
-    def add(kind, name, data, entry):
+    def add(manifest, kind, name, data, entry):
         path = f"{kind}/{name}.bin"
         if path in result:
             raise ValueError(f"{path}: two vectors of this name")
         result[path] = data
-        manifest[kind].append({"name": name, "file": path, **entry})
+        manifests[manifest][kind].append({"name": name, "file": path, **entry})
 
-    for name, description, descriptor in valid_descriptors.all_valid():
-        add("valid", name, descriptor.encoded(), {"description": description, "descriptor": descriptor.as_json()})
-    for refused in invalid_descriptors.all_invalid():
-        error = {"code": refused.code, "name": invalid_descriptors.NAMES[refused.code], "offset": refused.offset}
-        add("invalid", refused.name, refused.data, {"description": refused.description, "error": error})
-    text = ",\n".join(json.dumps(key) + ": " + section(value) for key, value in manifest.items())
-    result["manifest.json"] = ("{\n" + text + "\n}\n").encode()
+    for name, description, descriptor, options in all_valid():
+        entry = {"description": description, "descriptor": descriptor.as_json()}
+        if options:
+            entry["options"] = options
+        entry.update(rebuilt.expected(descriptor))
+        manifest = "manifest.json" if is_covered(descriptor, options) else "manifest_more.json"
+        add(manifest, "valid", name, descriptor.encoded(), entry)
+    for wrong in all_invalid():
+        error = {"code": wrong.code, "name": invalid_descriptors.NAMES[wrong.code], "offset": wrong.offset}
+        entry = {"description": wrong.description, "error": error}
+        if wrong.field is not None:
+            entry["field"] = field_in_message(wrong.field)
+        add("manifest.json", "invalid", wrong.name, wrong.data, entry)
+    for path, manifest in manifests.items():
+        text = ",\n".join(json.dumps(key) + ": " + section(value) for key, value in manifest.items())
+        result[path] = ("{\n" + text + "\n}\n").encode()
     return result
 
 
@@ -41,6 +108,8 @@ def section(value):
     """JSON with one line a vector, so that a change of one is a change of one line."""
     if isinstance(value, str):
         return json.dumps(value)
+    if not value:
+        return "[]"
     return "[\n" + ",\n".join("  " + json.dumps(entry) for entry in value) + "\n]"
 
 
@@ -48,7 +117,7 @@ def on_disk(folder):
     return {
         str(path.relative_to(folder).as_posix()): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and (path.suffix == ".bin" or path.name == "manifest.json")
+        if path.is_file() and (path.suffix == ".bin" or path.name in ("manifest.json", "manifest_more.json"))
     }
 
 

@@ -13,9 +13,11 @@ NAMES = {
     -4: "INVALID_TYPE",
     -8: "INVALID_SYNC_MODE",
     -15: "UNSUPPORTED",
+    -19: "INVALID_QUANTIZATION",
+    -20: "INVALID_COMPOSITE",
     -24: "LIMIT_EXCEEDED",
 }
-MAGIC, VERSION, STRUCTURE, TYPE, SYNC, UNSUPPORTED, LIMIT = NAMES
+MAGIC, VERSION, STRUCTURE, TYPE, SYNC, UNSUPPORTED, QUANTIZATION, COMPOSITE, LIMIT = NAMES
 
 F32 = TAG_OF_TYPE["float32"]
 F64 = TAG_OF_TYPE["float64"]
@@ -37,6 +39,8 @@ class Refused:
     data: bytes
     code: int
     offset: int
+    # The field at fault, where it has one.
+    field: str = None
 
 
 def at(name, description, descriptor, code, field):

@@ -1,11 +1,15 @@
 """The encoded form of a tensor descriptor, written from the format's text alone.
 
+Fields of layouts are in dense_layouts.py and indexed_layouts.py, those of sections in sections.py.
+
 This is one of two encoders that must agree: it shares nothing with the C++ one, checks nothing, and writes wrong
 descriptors as readily as right ones. Units: byte_offset, byte_size and alignment in bytes, strides in elements.
 """
 
 import dataclasses
 import struct
+
+import section_json
 
 DYNAMIC = 2**64 - 1
 ROW_MAJOR, COL_MAJOR, STRIDED = 1, 2, 3
@@ -41,7 +45,35 @@ TYPES = {
 }
 TAG_OF_TYPE = {name: tag for tag, (name, _, _) in TYPES.items()}
 
-LAYOUTS = {ROW_MAJOR: "row_major", COL_MAJOR: "col_major", STRIDED: "strided"}
+LAYOUTS = {
+    ROW_MAJOR: "row_major",
+    COL_MAJOR: "col_major",
+    STRIDED: "strided",
+    0x04: "tiled",
+    0x05: "morton",
+    0x06: "coo",
+    0x07: "csr",
+    0x08: "csc",
+    0x09: "csf",
+    0x0A: "block_paged",
+    0x0B: "composite",
+    0x40: "hilbert",
+}
+PRIVATE_TAGS = range(0xF0, 0xFF)
+
+
+def type_name(tag):
+    """The name of a type; private types have one name, and those that nobody knows another."""
+    if tag in TYPES:
+        return TYPES[tag][0]
+    return "private" if tag in PRIVATE_TAGS else "unknown"
+
+
+def layout_name(tag):
+    """Likewise of a layout."""
+    if tag in LAYOUTS:
+        return LAYOUTS[tag]
+    return "private_extension" if tag in PRIVATE_TAGS else "unknown"
 
 
 def packed_bytes(type_tag, elements):
@@ -95,6 +127,8 @@ class Descriptor:
     statistics: tuple = None
     extension_type: tuple = None
     composite_member: tuple = None
+    # The fields of other layouts: an object with fields(), as_json(), and the buffer table where it can tell that.
+    layout: object = None
     minor: int = 0
     # What a later minor version put behind the sections.
     trailing: bytes = b""
@@ -128,6 +162,8 @@ class Descriptor:
     def table(self):
         if self.buffers is not None:
             return self.buffers
+        if self.layout is not None:
+            return self.layout.table(self)
         return (Handle(self.byte_offset + self.reach()[1]),)
 
     def flag_bits(self):
@@ -150,6 +186,8 @@ class Descriptor:
         body = [(f"shape[{k}]", struct.pack("<Q", size)) for k, size in enumerate(self.shape)]
         body.append(("byte_offset", struct.pack("<Q", self.byte_offset)))
         body += [(f"strides[{k}]", struct.pack("<q", step)) for k, step in enumerate(self.strides)]
+        if self.layout is not None:
+            body += self.layout.fields()
         body.append(("buffer_count", struct.pack("<B", count)))
         for i, handle in enumerate(table):
             encoded = handle.encoded()
@@ -191,28 +229,35 @@ class Descriptor:
             offset += len(encoded)
         raise KeyError(field)
 
+    def layout_json(self):
+        if self.layout is not None:
+            return self.layout.as_json()
+        return {"strides": list(self.strides)} if self.layout_tag == STRIDED else {}
+
     def as_json(self):
         """What a reader finds in a valid descriptor, as `hurray inspect --json` prints it."""
+        # Of an unknown layout nothing behind byte_offset is read.
+        read = layout_name(self.layout_tag) != "unknown"
         return {
             "version_major": self.major,
             "version_minor": self.minor,
             "descriptor_length": len(self.encoded()) - len(self.after),
             "trailing_bytes": len(self.after),
             "flags": self.flag_bits(),
-            "type": TYPES[self.type_tag][0],
+            "type": type_name(self.type_tag),
             "type_tag": self.type_tag,
-            "layout": LAYOUTS[self.layout_tag],
+            "layout": layout_name(self.layout_tag),
             "layout_tag": self.layout_tag,
             "rank": len(self.shape),
             "shape": list(self.shape),
             "byte_offset": self.byte_offset,
-            "layout_fields": {"strides": list(self.strides)} if self.layout_tag == STRIDED else {},
-            "buffers": [handle.as_json() for handle in self.table()],
-            "quantization": None,
+            "layout_fields": self.layout_json() if read else {},
+            "buffers": [handle.as_json() for handle in self.table()] if read else [],
+            "quantization": section_json.quantization(self.quantization) if read else None,
             "shard": None
-            if self.parent_shape is None
+            if self.parent_shape is None or not read
             else {"parent_shape": list(self.parent_shape), "shard_offset": list(self.shard_offset)},
-            "statistics": None,
-            "extension_type": None,
-            "composite_member": None,
+            "statistics": section_json.statistics(self.statistics) if read else None,
+            "extension_type": section_json.extension_type(self.extension_type) if read else None,
+            "composite_member": section_json.composite_member(self.composite_member) if read else None,
         }

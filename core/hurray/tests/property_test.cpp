@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "core/hurray/tests/support.hpp"
+#include "core/hurray/tests/golden.hpp"
 #include "core/hurray/types/element_type.hpp"
 
 namespace hurray {
@@ -169,16 +169,17 @@ TEST(Property, WhatIsBuiltSurvivesTheWayToBytesAndBack) {
 
 TEST(Property, ManyMutationsAtOnceAreRefusedOrEncodeToTheSameBytes) {
     Random random(99);
-    const std::vector<Bytes> corpus = test::valid_descriptors();
+    const std::vector<test::GoldenVector> corpus = test::valid_descriptors();
     int accepted = 0;
     for (int i = 0; i < 300000; ++i) {
-        Bytes bytes = corpus[random.below(corpus.size())];
+        const test::GoldenVector& vector = corpus[random.below(corpus.size())];
+        Bytes bytes = vector.bytes;
         for (std::uint64_t n = 1 + random.below(4); n > 0; --n) {
             bytes[random.below(bytes.size())] = static_cast<std::byte>(
                 random.pick({std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xFF}, random.below(256)}));
         }
         if (random.below(4) == 0) bytes.resize(random.below(bytes.size() + 1));
-        const auto decoded = test::decode_exact(bytes);
+        const auto decoded = test::decode_exact(bytes, vector.options);
         if (!decoded) continue;
         ++accepted;
         bytes.resize(decoded->encoded_length());

@@ -91,20 +91,6 @@ inline Bytes read_file(const std::filesystem::path& path) {
 
 inline const std::filesystem::path golden_folder = "tests/golden/descriptors";
 
-/// The golden descriptors that decode, cut to their descriptor_length.
-inline std::vector<Bytes> valid_descriptors() {
-    std::vector<Bytes> all;
-    for (const auto& entry : std::filesystem::directory_iterator(golden_folder / "valid")) {
-        Bytes bytes = read_file(entry.path());
-        const auto length = peek_length(bytes);
-        EXPECT_TRUE(length.has_value()) << entry.path();
-        bytes.resize(length.value_or(0));
-        all.push_back(std::move(bytes));
-    }
-    EXPECT_GE(all.size(), 80U);
-    return all;
-}
-
 /// A pseudo-random sequence that is the same everywhere (SplitMix64).
 class Random {
   public:

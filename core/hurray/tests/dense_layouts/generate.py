@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Writes vectors.json; with --check says whether the file on disk is what it would write.
 
-For each valid vector: the encoded descriptor, its fields, the bytes that it needs before and from element (0, ..., 0) on,
-and the offset of each element, in elements from byte_offset, in row-major order of the indices.
+For each valid descriptor of tests/golden/dense_vectors.py: its bytes and fields, the bytes that it needs before and from
+element (0, ..., 0) on, and the offset of each element, in elements from byte_offset, in row-major order of the indices.
 """
 
 import argparse
 import json
 import pathlib
-import re
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -16,43 +15,34 @@ for folder in (HERE, HERE.parents[3] / "tests" / "golden"):
     if folder.is_dir():
         sys.path.insert(0, str(folder))
 
-import layouts  # noqa: E402
-import vectors  # noqa: E402
+import dense_layouts  # noqa: E402
+import dense_vectors  # noqa: E402
+from wire import DYNAMIC  # noqa: E402
 
 
-def valid(name, dense, addressed):
-    below, above = dense.room() if addressed else (0, 0)
-    fields = dense.layout.as_json()
+def valid(name, tensor, addressed):
+    layout, shape = tensor.layout, tensor.shape
+    below, above = dense_layouts.room(layout, tensor.type_tag, shape) if addressed else (0, 0)
     entry = {
         "name": name,
-        "bytes": dense.encoded().hex(),
-        "layout_tag": dense.layout_tag(),
-        "type_tag": dense.type_tag,
-        "shape": dense.shape,
-        "byte_offset": dense.start(),
-        "layout_fields": fields,
+        "bytes": tensor.encoded().hex(),
+        "layout_tag": tensor.layout_tag,
+        "type_tag": tensor.type_tag,
+        "shape": shape,
+        "byte_offset": tensor.byte_offset,
+        "layout_fields": layout.as_json(),
         "below": below,
         "above": above,
     }
-    if addressed and layouts.wire.DYNAMIC not in dense.shape:
-        entry["offsets"] = [dense.layout.offset(dense.shape, index) for index in layouts.indices(dense.shape)]
+    if addressed and DYNAMIC not in shape:
+        entry["offsets"] = [layout.offset(shape, index) for index in dense_layouts.indices(shape)]
     return entry
-
-
-def invalid(name, dense, field):
-    encoded = dense.encoded()
-    if dense.length is not None:
-        encoded = encoded[: dense.length]
-    # The name that a message has: without level, index and table.
-    plain = re.sub(r"level \d+: |buffers\[\d+\]\.|\[\d+\]", "", field)
-    return {"name": name, "bytes": encoded.hex(), "offset": dense.offset_of(field), "field": plain}
 
 
 def text():
     lists = {
-        "valid": [valid(name, dense, True) for name, dense in vectors.all_valid()],
-        "large": [valid(name, dense, False) for name, dense in vectors.large()],
-        "invalid": [invalid(*entry) for entry in vectors.all_invalid()],
+        "valid": [valid(name, tensor, True) for name, tensor in dense_vectors.all_valid()],
+        "large": [valid(name, tensor, False) for name, tensor in dense_vectors.large()],
     }
     for entries in lists.values():
         names = [entry["name"] for entry in entries]
