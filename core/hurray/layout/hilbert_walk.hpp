@@ -17,22 +17,22 @@ namespace hurray {
 class HilbertState {
   public:
     /// That of the whole curve.
-    explicit HilbertState(std::uint32_t rank) noexcept : rank_(rank) {
+    constexpr explicit HilbertState(std::uint32_t rank) noexcept : rank_(rank), axis_{} {
         for (std::uint32_t i = 0; i < rank; ++i) axis_[i] = static_cast<std::uint8_t>(i);
     }
 
     /// The Gray code of the part of a cell with a digit; coordinate i has bit rank - 1 - i.
-    [[nodiscard]] std::uint64_t code(std::uint64_t digit) const noexcept {
+    [[nodiscard]] constexpr std::uint64_t code(std::uint64_t digit) const noexcept {
         return digit ^ digit >> 1 ^ std::uint64_t{odd_} << (rank_ - 1);
     }
     /// The coordinate that bit i of a Gray code from the top is, and its value.
-    [[nodiscard]] std::uint32_t axis(std::uint32_t i) const noexcept { return axis_[i]; }
-    [[nodiscard]] bool value(std::uint32_t i, std::uint64_t code) const noexcept {
+    [[nodiscard]] constexpr std::uint32_t axis(std::uint32_t i) const noexcept { return axis_[i]; }
+    [[nodiscard]] constexpr bool value(std::uint32_t i, std::uint64_t code) const noexcept {
         return ((code >> (rank_ - 1 - i) ^ flipped_ >> i) & 1) != 0;
     }
 
     /// The state of the part with a digit.
-    [[nodiscard]] HilbertState part(std::uint64_t digit) const noexcept {
+    [[nodiscard]] constexpr HilbertState part(std::uint64_t digit) const noexcept {
         HilbertState next = *this;
         const std::uint64_t gray = code(digit);
         for (std::uint32_t i = 0; i < rank_; ++i) {
@@ -49,7 +49,7 @@ class HilbertState {
     }
 
     /// A number below 2^13 for each state, up to rank 4.
-    [[nodiscard]] std::uint32_t small_key() const noexcept {
+    [[nodiscard]] constexpr std::uint32_t small_key() const noexcept {
         std::uint32_t key = odd_ ? 1 : 0;
         for (std::uint32_t i = 0; i < rank_; ++i) key = key << 2 | axis_[i];
         return key << rank_ | static_cast<std::uint32_t>(flipped_);

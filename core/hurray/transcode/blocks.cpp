@@ -11,8 +11,10 @@ namespace hurray::transcode_detail {
 namespace {
 
 // Places in a table of a block, and bytes of a block: it shall lie in the processor's nearest cache together with the
-// table.
+// table. Making a table shall take little of the time of the whole copy.
 constexpr std::uint64_t most_places = 1024;
+constexpr std::uint64_t least_places = 64;
+constexpr std::uint64_t elements_for_a_place = 128;
 constexpr std::uint64_t most_bytes = 16 << 10;
 // How far a block grows in one tensor before it grows in the other.
 constexpr std::uint64_t stretch = 32;
@@ -92,17 +94,24 @@ void join(std::vector<Joint>& dimensions) {
 // Moves digits of the dimensions, finest first, into the block.
 class BlockGrower {
   public:
-    BlockGrower(std::vector<Joint>& joint, Blocks& blocks, std::uint64_t element_bits)
-        : joint_(joint), blocks_(blocks), bits_(element_bits), closed_(joint.size()) {}
+    BlockGrower(std::vector<Joint>& joint, Blocks& blocks, const AddressMap& from, const AddressMap& to)
+        : joint_(joint),
+          blocks_(blocks),
+          bits_(from.element_bits()),
+          elements_(from.element_count()),
+          in_target_only_(to.layout() == layout_tag::morton),
+          in_source_only_(from.layout() == layout_tag::morton && !in_target_only_),
+          closed_(joint.size()) {}
 
     void grow() {
         take_run();
+        most_places_ = std::clamp(elements_ / run_ / elements_for_a_place, least_places, most_places);
         bool in_target = true;
         while (true) {
-            const auto k = nearest(in_target);
+            const auto k = nearest(in_target_only_ || (in_target && !in_source_only_));
             in_target = !in_target;
             if (!k) break;
-            const std::uint64_t room = std::min({stretch, most_places / places_, most_bytes * 8 / block_bits()});
+            const std::uint64_t room = std::min({stretch, most_places_ / places_, most_bytes * 8 / block_bits()});
             if (take(*k, room) < 2) closed_[*k] = true;
         }
     }
@@ -171,6 +180,11 @@ class BlockGrower {
     std::vector<Joint>& joint_;
     Blocks& blocks_;
     std::uint64_t bits_;
+    std::uint64_t elements_;
+    std::uint64_t most_places_ = most_places;
+    // Codes that go up by one stay close together in the other tensor: a block without gaps is best.
+    bool in_target_only_;
+    bool in_source_only_;
     std::vector<bool> closed_;
     std::uint64_t places_ = 1;
     std::uint64_t run_ = 1;
@@ -214,7 +228,7 @@ Blocks make_blocks(const AddressMap& from, const AddressMap& to) {
         dimension.size = joint[k].size;
         dimension.tensor_dimension = joint[k].tensor_dimension;
     }
-    BlockGrower(joint, blocks, from.element_bits()).grow();
+    BlockGrower(joint, blocks, from, to).grow();
     blocks.loops = order_loops(joint);
     return blocks;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "core/hurray/values/packing.hpp"
 
@@ -143,6 +145,75 @@ struct CopyKernels {
         }
     }
 
+    // Squares of elements whose rows are runs in the source, and whose columns are runs in the target: turned around in
+    // the processor's registers.
+    template <typename Element, int side>
+    struct Square {
+        typedef Element Row __attribute__((vector_size(sizeof(Element) * side)));
+        Row rows[side];
+
+        // Each round puts the elements of two rows in turns; after as many rounds as the side has bits, all are where
+        // they shall be.
+        template <int... lane>
+        void turn(std::integer_sequence<int, lane...>) noexcept {
+            for (int round = 1; round < side; round *= 2) {
+                Square mixed;
+                for (int k = 0; k < side / 2; ++k) {
+                    const Row a = rows[k];
+                    const Row b = rows[k + side / 2];
+                    mixed.rows[2 * k] = __builtin_shufflevector(a, b, (lane / 2 + lane % 2 * side)...);
+                    mixed.rows[2 * k + 1] = __builtin_shufflevector(a, b, (side / 2 + lane / 2 + lane % 2 * side)...);
+                }
+                *this = mixed;
+            }
+        }
+    };
+
+    template <typename Element, int side>
+    static void squares(const CopyTable& table, const std::byte* from_base, std::uint64_t from_start,
+                        std::byte* to_base, std::uint64_t to_start) noexcept {
+        constexpr std::size_t row_bytes = sizeof(Element) * side;
+        const std::byte* from = begin(table, from_base, from_start);
+        std::byte* to = begin(table, to_base, to_start);
+        std::int64_t row_places[side];
+        std::int64_t column_places[side];
+        std::copy_n(table.rows_.begin(), side, row_places);
+        std::copy_n(table.columns_.begin(), side, column_places);
+        const std::int64_t* sources = table.from_.data();
+        const std::int64_t* targets = table.to_.data();
+        for (std::size_t i = 0; i < table.size_; ++i) {
+            Square<Element, side> square;
+            for (int k = 0; k < side; ++k) std::memcpy(&square.rows[k], from + sources[i] + row_places[k], row_bytes);
+            square.turn(std::make_integer_sequence<int, side>());
+            for (int k = 0; k < side; ++k) std::memcpy(to + targets[i] + column_places[k], &square.rows[k], row_bytes);
+        }
+    }
+
+    static Kernel squares_of(std::uint64_t bytes, std::size_t side) noexcept {
+        switch (bytes * 16 + side) {
+            case 16 + 2:
+                return squares<std::uint8_t, 2>;
+            case 16 + 4:
+                return squares<std::uint8_t, 4>;
+            case 16 + 8:
+                return squares<std::uint8_t, 8>;
+            case 2 * 16 + 2:
+                return squares<std::uint16_t, 2>;
+            case 2 * 16 + 4:
+                return squares<std::uint16_t, 4>;
+            case 2 * 16 + 8:
+                return squares<std::uint16_t, 8>;
+            case 4 * 16 + 2:
+                return squares<std::uint32_t, 2>;
+            case 4 * 16 + 4:
+                return squares<std::uint32_t, 4>;
+            case 8 * 16 + 2:
+                return squares<std::uint64_t, 2>;
+            default:
+                return nullptr;
+        }
+    }
+
     template <template <std::size_t> typename Of>
     static Kernel of_size(std::uint64_t size) noexcept {
         switch (size) {
@@ -190,9 +261,111 @@ struct CopyKernels {
     }
 };
 
+namespace {
+
+std::uint64_t magnitude(std::int64_t stride) noexcept {
+    return stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
+}
+
+// Runs at all combinations of steps: those that take the smallest steps in the target come first, so that, without
+// steps backwards, all runs come out in its order.
+std::vector<Run> combine(std::vector<Steps>& steps, std::uint64_t run) {
+    std::ranges::sort(steps, {}, [](const Steps& each) { return magnitude(each.to); });
+    std::uint64_t count = 1;
+    for (const Steps& each : steps) count *= each.count;
+    std::vector<Run> runs;
+    runs.reserve(count);
+    runs.push_back({0, 0, run});
+    for (const Steps& each : steps) {
+        const std::size_t inner = runs.size();
+        for (std::uint64_t i = 1; i < each.count; ++i) {
+            const auto times = static_cast<std::int64_t>(i);
+            for (std::size_t k = 0; k < inner; ++k) {
+                runs.push_back({runs[k].from + times * each.from, runs[k].to + times * each.to, run});
+            }
+        }
+    }
+    return runs;
+}
+
+}  // namespace
+
+// Looks for squares in a block.
+class SquareFinder {
+  public:
+    SquareFinder(const std::vector<Steps>& steps, const Packing& packing) : packing_(packing) {
+        // Each factor 2 of a number of steps for itself.
+        for (Steps each : steps) {
+            for (; each.count % 2 == 0; each.count /= 2) {
+                halves_.push_back({each.from, each.to, 2});
+                each.from *= 2;
+                each.to *= 2;
+            }
+            if (each.count != 1) others_.push_back(each);
+        }
+    }
+
+    [[nodiscard]] std::optional<CopyTable> find() {
+        if (packing_.group_shift != 0) return std::nullopt;
+        for (std::size_t side = CopyTable::largest_square; side > 1; side /= 2) {
+            if (CopyKernels::squares_of(packing_.group_bytes, side) == nullptr) continue;
+            if (auto table = find_of(side)) return table;
+        }
+        return std::nullopt;
+    }
+
+  private:
+    std::optional<CopyTable> find_of(std::size_t side) {
+        std::vector<Steps> rest = halves_;
+        const auto take = [&](std::int64_t Steps::*place, std::int64_t distance) -> std::optional<Steps> {
+            const auto found = std::ranges::find(rest, distance, place);
+            if (found == rest.end()) return std::nullopt;
+            const Steps steps = *found;
+            rest.erase(found);
+            return steps;
+        };
+        CopyTable table;
+        const auto bytes = static_cast<std::int64_t>(packing_.group_bytes);
+        for (std::size_t distance = 1; distance < side; distance *= 2) {
+            const auto along_row = take(&Steps::from, static_cast<std::int64_t>(distance));
+            if (!along_row) return std::nullopt;
+            const auto along_column = take(&Steps::to, static_cast<std::int64_t>(distance));
+            if (!along_column) return std::nullopt;
+            for (std::size_t k = 0; k < side; ++k) {
+                if ((k & distance) == 0) continue;
+                table.rows_[k] += along_column->from * bytes;
+                table.columns_[k] += along_row->to * bytes;
+            }
+        }
+        table.element_count_ = side * side;
+        rest.insert(rest.end(), others_.begin(), others_.end());
+        for (const Run& run : combine(rest, 1)) {
+            table.from_.push_back(run.from * bytes);
+            table.to_.push_back(run.to * bytes);
+        }
+        table.size_ = table.from_.size();
+        table.element_count_ *= table.size_;
+        table.packing_ = packing_;
+        table.kernel_ = CopyKernels::squares_of(packing_.group_bytes, side);
+        return table;
+    }
+
+    Packing packing_;
+    std::vector<Steps> halves_;
+    std::vector<Steps> others_;
+};
+
+CopyTable make_copy_table(std::vector<Steps>&& steps, std::uint64_t run, const Packing& packing, bool from_at_groups,
+                          bool to_at_groups) {
+    if (run == 1) {
+        if (auto squares = SquareFinder(steps, packing).find()) return std::move(*squares);
+    }
+    return CopyTable(combine(steps, run), packing, from_at_groups, to_at_groups);
+}
+
 CopyTable::CopyTable(std::vector<Run>&& runs, const Packing& packing, bool from_at_groups, bool to_at_groups)
     : packing_(packing) {
-    std::ranges::sort(runs, {}, &Run::to);
+    if (!std::ranges::is_sorted(runs, {}, &Run::to)) std::ranges::sort(runs, {}, &Run::to);
     join(runs);
     for (const Run& run : runs) element_count_ += run.count;
     const bool even = are_equally_long(runs);
@@ -231,6 +404,8 @@ CopyTable::CopyTable(std::vector<Run>&& runs, const Packing& packing, bool from_
         // Rounds down, for negative places, too.
         return (place >> packing.group_shift) * static_cast<std::int64_t>(packing.group_bytes);
     };
+    if (!empties) from_.reserve(runs.size());
+    if (!fills) to_.reserve(runs.size());
     for (const Run& run : runs) {
         if (!empties) from_.push_back(bytes(run.from));
         if (!fills) to_.push_back(bytes(run.to));

@@ -1,6 +1,7 @@
 // Copying elements between places that are listed.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -49,6 +50,13 @@ struct Run {
     std::uint64_t count;
 };
 
+/// Elements at equal distances: `count` of them.
+struct Steps {
+    std::int64_t from;
+    std::int64_t to;
+    std::uint64_t count;
+};
+
 /// A list of runs, ready to be copied any number of times, each time from and to another start.
 ///
 /// Thread rule: may be read by any number of threads.
@@ -72,6 +80,8 @@ class CopyTable {
   private:
     using Kernel = void (*)(const CopyTable&, const std::byte*, std::uint64_t, std::byte*, std::uint64_t) noexcept;
     friend struct CopyKernels;
+    friend class SquareFinder;
+    CopyTable() = default;
 
     // Places: in bytes where the elements are copied by bytes, else in elements. to_ is empty where the target is filled
     // without gaps, from_ where the source has none.
@@ -85,6 +95,14 @@ class CopyTable {
     std::uint64_t element_count_ = 0;
     Packing packing_;
     Kernel kernel_ = nullptr;
+    // Of squares: where their rows start in the source, and their columns in the target, in bytes.
+    static constexpr std::size_t largest_square = 8;
+    std::array<std::int64_t, largest_square> rows_{};
+    std::array<std::int64_t, largest_square> columns_{};
 };
+
+/// The table of runs of `run` elements at all combinations of steps.
+CopyTable make_copy_table(std::vector<Steps>&& steps, std::uint64_t run, const Packing& packing, bool from_at_groups,
+                          bool to_at_groups);
 
 }  // namespace hurray::transcode_detail

@@ -132,7 +132,27 @@ class BlockTables {
     };
     static constexpr std::size_t most_entries = 64;
 
+    [[nodiscard]] CopyTable make_whole() const {
+        std::vector<Steps> steps;
+        std::uint64_t run = 1;
+        for (std::uint32_t k = 0; k < blocks_.dimensions.size(); ++k) {
+            const BlockDimension& dimension = blocks_.dimensions[k];
+            std::uint64_t above = dimension.length;
+            for (const Digit& digit : dimension.digits) {
+                const std::uint64_t count = above / digit.unit;
+                above = digit.unit;
+                if (k == blocks_.run_dimension && digit.unit == 1) {
+                    run = count;
+                } else {
+                    steps.push_back({digit.from, digit.to, count});
+                }
+            }
+        }
+        return make_copy_table(std::move(steps), run, packing_, from_at_groups_, to_at_groups_);
+    }
+
     [[nodiscard]] CopyTable make(std::uint64_t key) const {
+        if (key == 0) return make_whole();
         std::vector<Run> runs = {{0, 0, 1}};
         for (std::uint32_t k = 0; k < blocks_.dimensions.size(); ++k) {
             const BlockDimension& dimension = blocks_.dimensions[k];

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <optional>
+#include <bit>
 #include <vector>
 
+#include "core/hurray/layout/hilbert_states.hpp"
 #include "core/hurray/layout/hilbert_walk.hpp"
 #include "core/hurray/transcode/blocks.hpp"
+#include "core/hurray/transcode/element_kind.hpp"
 #include "core/hurray/transcode/place_tables.hpp"
 
 namespace hurray::transcode_detail {
@@ -22,85 +23,138 @@ struct HilbertCopy {
     const TargetSide& to;
     const Packing& packing;
     Work& work;
-
-    // Copies by a table from where `place` on the curve, and the offset of the other tensor, are.
-    void copy(const CopyTable& table, std::uint64_t place, std::int64_t offset) const noexcept {
-        const auto on_curve = static_cast<std::int64_t>(place);
-        table.copy(from.base, from.at(to_curve ? offset : on_curve), to.base, to.at(to_curve ? on_curve : offset));
-    }
 };
 
-// Levels of the curve that one table covers: what is left of it is walked through cell by cell. None for ranks with too
-// many states.
-std::uint32_t table_levels(std::uint32_t rank, std::uint32_t order) noexcept {
-    constexpr std::array<std::uint32_t, 5> most = {0, 0, 5, 3, 2};
-    return rank < most.size() ? std::min(most[rank], order) : 0;
-}
-
-// Whether all cubes of side 2^levels look the same in the other tensor.
-bool has_equal_cubes(const AddressMap& other, std::uint32_t levels) {
-    const std::uint64_t side = std::uint64_t{1} << levels;
-    for (std::uint32_t k = 0; k < other.shape().size(); ++k) {
+// Whether the places of the other tensor are sums over the bits of the indices.
+bool is_sum_over_bits(const AddressMap& other) {
+    const auto shape = other.shape();
+    for (std::uint32_t k = 0; k < shape.size(); ++k) {
         std::vector<std::uint64_t> units;
         add_units(other, k, units);
-        std::ranges::sort(units);
-        for (std::size_t i = 0; i < units.size(); ++i) {
-            const bool fits = units[i] < side ? side % units[i] == 0 : units[i] % side == 0;
-            if (!fits || (i != 0 && units[i] % units[i - 1] != 0)) return false;
-        }
+        const auto fits = [&](std::uint64_t unit) { return unit >= shape[k] || std::has_single_bit(unit); };
+        if (!std::ranges::all_of(units, fits)) return false;
     }
     return true;
 }
 
-// Tables of a cube for each of the states that a curve can have there.
-class CubeTables {
-  public:
-    CubeTables(const HilbertCopy& copy, std::uint32_t levels) : copy_(copy), levels_(levels), tables_(1 << 13) {}
+// Levels of the curve that one table covers, for each state: about 64 elements.
+constexpr std::uint32_t table_levels(std::uint32_t rank) noexcept {
+    return rank == 2 ? 3 : rank == 3 ? 2 : 1;
+}
 
-    const CopyTable& of(const HilbertState& state) {
-        auto& table = tables_[state.small_key()];
-        if (!table) table = make(state);
-        return *table;
+// By tables: of the states and how they follow from each other, of the places in the other tensor for each half of the
+// dimensions at each level, and of those of the elements of a small cube in each state.
+template <std::uint32_t rank, bool to_curve>
+class CubeCopy {
+  public:
+    explicit CubeCopy(const HilbertCopy& copy)
+        : copy_(copy), order_(copy.curve.order()), levels_(std::min(table_levels(rank), order_)) {
+        for (std::uint32_t level = 0; level < order_; ++level) {
+            for (std::uint32_t halves = 0; halves < parts; ++halves) {
+                std::int64_t& share = shares_[level][halves];
+                for (std::uint32_t k = 0; k < rank; ++k) {
+                    if ((halves >> k & 1) != 0) share += copy.other.offset_along(k, std::uint64_t{1} << level);
+                }
+            }
+        }
+        fill_cubes();
+    }
+
+    bool run() {
+        return with_kind(copy_.packing, [&](const auto& kind) { return run_for(kind); });
     }
 
   private:
-    [[nodiscard]] std::unique_ptr<CopyTable> make(const HilbertState& state) const {
-        const std::uint32_t rank = copy_.curve.rank();
-        std::vector<Run> runs;
-        HilbertWalk walk(rank, levels_, state);
-        std::int64_t place = 0;
-        do {
+    static constexpr std::size_t parts = std::size_t{1} << rank;
+    static constexpr std::uint32_t most_levels = 63 / rank;
+    static constexpr const HilbertStates<rank>& states = hilbert_states<rank>;
+
+    // Of a cube in a state: that of each part in turn. The smallest cubes come first.
+    void fill_cubes() {
+        cubes_.assign(states.count, 0);
+        cube_ = 1;
+        for (std::uint32_t level = 0; level < levels_; ++level) {
+            std::vector<std::int64_t> larger;
+            larger.reserve(cubes_.size() * parts);
+            for (std::size_t state = 0; state < states.count; ++state) {
+                for (std::size_t digit = 0; digit < parts; ++digit) {
+                    const std::int64_t share = shares_[level][states.halves[state][digit]];
+                    const std::int64_t* part = cubes_.data() + states.next[state][digit] * cube_;
+                    for (std::size_t i = 0; i < cube_; ++i) larger.push_back(share + part[i]);
+                }
+            }
+            cubes_ = std::move(larger);
+            cube_ *= parts;
+        }
+    }
+
+    template <typename Kind>
+    bool run_for(const Kind& kind) {
+        // The way down to the cube where the copy is.
+        struct Level {
+            std::size_t digit = 0;
+            std::size_t state = 0;
             std::int64_t offset = 0;
-            for (std::uint32_t k = 0; k < rank; ++k) offset += copy_.other.offset_along(k, walk.coordinates()[k]);
-            runs.push_back(copy_.to_curve ? Run{offset, place, 1} : Run{place, offset, 1});
-            ++place;
-        } while (walk.next());
-        // Of packed elements, nothing is known about the places of cubes in the other tensor.
-        const bool whole_bytes = copy_.packing.group_shift == 0;
-        const bool at_groups = whole_bytes || copy_.packing.is_first(static_cast<std::uint64_t>(place));
-        return std::make_unique<CopyTable>(std::move(runs), copy_.packing, copy_.to_curve ? whole_bytes : at_groups,
-                                           copy_.to_curve ? at_groups : whole_bytes);
+        };
+        std::array<Level, most_levels + 1> way{};
+        const std::uint32_t depth = order_ - levels_;
+        const auto enter = [&](std::uint32_t level) {
+            for (; level < depth; ++level) {
+                const Level& here = way[level];
+                const std::size_t half = states.halves[here.state][here.digit];
+                way[level + 1] = {0, states.next[here.state][here.digit],
+                                  here.offset + shares_[order_ - 1 - level][half]};
+            }
+        };
+        enter(0);
+        std::uint64_t place = 0;
+        const std::uint64_t bytes = copy_.packing.bytes_of(cube_);
+        while (true) {
+            const Level& cube = way[depth];
+            copy_cube(kind, cubes_.data() + cube.state * cube_, cube.offset, place);
+            place += cube_;
+            if (!copy_.work.advance(bytes)) return false;
+            std::uint32_t level = depth;
+            while (level > 0 && way[level - 1].digit + 1 == parts) --level;
+            if (level == 0) return true;
+            ++way[level - 1].digit;
+            enter(level - 1);
+        }
+    }
+
+    template <typename Kind>
+    void copy_cube(const Kind& kind, const std::int64_t* places, std::int64_t offset, std::uint64_t place) const noexcept {
+        const std::byte* from = copy_.from.base;
+        std::byte* to = copy_.to.base;
+        if constexpr (to_curve) {
+            const std::uint64_t from_start = copy_.from.at(offset);
+            const std::uint64_t to_start = copy_.to.at(static_cast<std::int64_t>(place));
+#pragma GCC unroll 8
+            for (std::size_t i = 0; i < cube_; ++i) {
+                kind.copy(from, from_start + static_cast<std::uint64_t>(places[i]), to, to_start + i);
+            }
+        } else {
+            const std::uint64_t from_start = copy_.from.at(static_cast<std::int64_t>(place));
+            const std::uint64_t to_start = copy_.to.at(offset);
+#pragma GCC unroll 8
+            for (std::size_t i = 0; i < cube_; ++i) {
+                kind.copy(from, from_start + i, to, to_start + static_cast<std::uint64_t>(places[i]));
+            }
+        }
     }
 
     const HilbertCopy& copy_;
+    std::uint32_t order_;
     std::uint32_t levels_;
-    std::vector<std::unique_ptr<CopyTable>> tables_;
+    std::array<std::array<std::int64_t, parts>, most_levels> shares_{};
+    std::size_t cube_ = 1;
+    // Places in the other tensor, one cube for each state.
+    std::vector<std::int64_t> cubes_;
 };
 
-bool copy_cubes(const HilbertCopy& copy, std::uint32_t levels) {
-    const std::uint32_t rank = copy.curve.rank();
-    CubeTables tables(copy, levels);
-    HilbertWalk walk(rank, copy.curve.order() - levels);
-    const std::uint64_t count = std::uint64_t{1} << (rank * levels);
-    std::uint64_t place = 0;
-    do {
-        std::int64_t offset = 0;
-        for (std::uint32_t k = 0; k < rank; ++k) offset += copy.other.offset_along(k, walk.coordinates()[k] << levels);
-        copy.copy(tables.of(walk.state()), place, offset);
-        place += count;
-        if (!copy.work.advance(copy.packing.bytes_of(count))) return false;
-    } while (walk.next());
-    return true;
+template <std::uint32_t rank>
+bool copy_cubes(const HilbertCopy& copy) {
+    return copy.to_curve ? CubeCopy<rank, true>(copy).run() : CubeCopy<rank, false>(copy).run();
 }
 
 // Element by element.
@@ -157,9 +211,8 @@ bool copy_hilbert(const AddressMap& from_map, const SourceSide& from, const Addr
     return curve_map.visit([&](const auto& curve) {
         if constexpr (std::is_same_v<decltype(curve), const HilbertAddress&>) {
             const HilbertCopy copy{curve, other, to_curve, from, to, packing, work};
-            const std::uint32_t levels = table_levels(curve.rank(), curve.order());
-            if (levels != 0 && has_equal_cubes(other, levels)) return copy_cubes(copy, levels);
-            return copy_elements(copy);
+            if (curve.rank() > 4 || !is_sum_over_bits(other)) return copy_elements(copy);
+            return curve.rank() == 2 ? copy_cubes<2>(copy) : curve.rank() == 3 ? copy_cubes<3>(copy) : copy_cubes<4>(copy);
         } else {
             return false;
         }

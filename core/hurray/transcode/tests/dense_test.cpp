@@ -130,7 +130,7 @@ TEST_P(EveryPair, IsCopiedElementByElement) {
     test::Random random(shape.size() * 1000 + (shape.empty() ? 0 : shape[0]));
     std::uint64_t count = 1;
     for (const std::uint64_t size : shape) count *= size;
-    // Every pair with every type where that does not take long, else with a type of its own.
+    // Pairs of every type where that does not take long, else every pair with some type.
     const bool all_types = count <= 32;
     for (const Type& each : types) {
         if (!all_types && &each != types) break;
@@ -139,6 +139,7 @@ TEST_P(EveryPair, IsCopiedElementByElement) {
         for (DenseLayout& more : sources_of(shape, random)) sources.push_back(std::move(more));
         for (const DenseLayout& from : sources) {
             for (const DenseLayout& to : targets) {
+                if (all_types && random.below(4) != 0) continue;
                 const Type& type = all_types ? each : types[random.below(std::size(types))];
                 check(type, shape, from, to, random.below(3) * (1 + random.below(40)), random);
                 if (HasFatalFailure()) return;
