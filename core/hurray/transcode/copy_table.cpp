@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/hurray/transcode/element_kind.hpp"
 #include "core/hurray/values/packing.hpp"
 
 namespace hurray::transcode_detail {
@@ -354,6 +355,23 @@ class SquareFinder {
     std::vector<Steps> halves_;
     std::vector<Steps> others_;
 };
+
+void copy_run(const std::byte* from_base, std::uint64_t from_start, std::byte* to_base, std::uint64_t to_start,
+              std::uint64_t count, const Packing& packing) noexcept {
+    // Whole groups, then what is left of the last one.
+    std::uint64_t done = 0;
+    if (packing.is_first(from_start) && packing.is_first(to_start)) {
+        const std::uint64_t groups = count >> packing.group_shift;
+        if (groups != 0) {
+            std::memcpy(to_base + packing.byte_of(to_start), from_base + packing.byte_of(from_start),
+                        groups * packing.group_bytes);
+        }
+        done = groups << packing.group_shift;
+    }
+    with_kind(packing, [&](const auto& kind) {
+        for (; done < count; ++done) kind.copy(from_base, from_start + done, to_base, to_start + done);
+    });
+}
 
 CopyTable make_copy_table(std::vector<Steps>&& steps, std::uint64_t run, const Packing& packing, bool from_at_groups,
                           bool to_at_groups) {

@@ -101,6 +101,10 @@ class CopyTable {
     std::array<std::int64_t, largest_square> columns_{};
 };
 
+/// Copies `count` elements that lie one after the other. Starts are counted as in CopyTable::copy.
+void copy_run(const std::byte* from_base, std::uint64_t from_start, std::byte* to_base, std::uint64_t to_start,
+              std::uint64_t count, const Packing& packing) noexcept;
+
 /// The table of runs of `run` elements at all combinations of steps.
 CopyTable make_copy_table(std::vector<Steps>&& steps, std::uint64_t run, const Packing& packing, bool from_at_groups,
                           bool to_at_groups);

@@ -253,8 +253,8 @@ Result<void> carry_sections(const Descriptor& source, const CarriedParts& parts,
         builder.set_quantization(*fields);
     }
     if (const auto fields = extension_type_fields(source)) builder.set_extension_type(*fields);
-    if (const auto fields = composite_member_fields(source)) builder.set_composite_member(fields->role);
     if (!parts.whole) return {};
+    if (const auto fields = composite_member_fields(source)) builder.set_composite_member(fields->role);
     if (source.has_shard()) builder.set_shard(source.parent_shape(), source.shard_offset());
     if (const auto fields = statistics_fields(source)) builder.set_statistics(*fields);
     return {};

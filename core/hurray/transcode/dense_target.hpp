@@ -44,7 +44,7 @@ struct CarriedParts {
     std::vector<Buffer> parameters;
     /// How many places they move down in the buffer table.
     std::uint32_t moved = 0;
-    /// Statistics and the place in a parent are those of the whole tensor.
+    /// Whether the copy is of the whole tensor: else it has not its statistics and its place in a parent or composite.
     bool whole = true;
 };
 

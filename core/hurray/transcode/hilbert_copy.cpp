@@ -198,9 +198,8 @@ bool copy_hilbert(const AddressMap& from_map, const SourceSide& from, const Addr
         const std::uint64_t piece = std::max<std::uint64_t>(Work::interval / packing.group_bytes, 1) << packing.group_shift;
         while (done < count) {
             const std::uint64_t elements = std::min(piece, count - done);
-            CopyTable({{0, 0, elements}}, packing, true, true)
-                .copy(from.base, from.at(static_cast<std::int64_t>(done)), to.base,
-                      to.at(static_cast<std::int64_t>(done)));
+            const auto offset = static_cast<std::int64_t>(done);
+            copy_run(from.base, from.at(offset), to.base, to.at(offset), elements, packing);
             if (!work.advance(packing.bytes_of(elements))) return false;
             done += elements;
         }

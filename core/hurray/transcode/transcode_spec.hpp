@@ -24,8 +24,11 @@ struct TranscodeSpec {
     std::span<const std::uint32_t> morton_bits = {};
     /// csf: the dimensions from the outermost level on; empty for 0, 1, 2, ...
     std::span<const std::uint32_t> mode_order = {};
-    /// A block-paged source: the number of the sequence that is wanted; nothing for all of them, one after the other.
+    /// A block-paged source: the number of the sequence that is wanted, whose shape is [its tokens, heads, elements];
+    /// nothing for all of them, one after the other, as the shape of the source says it.
     std::optional<std::uint32_t> sequence = std::nullopt;
+    /// A block-paged source: the tokens of each sequence; empty where the tables tell them, see PagedView.
+    std::span<const std::uint64_t> token_counts = {};
     /// Of the new buffers, a power of two of at least 64; 0 means 64.
     std::uint32_t alignment = 0;
 };
