@@ -4,6 +4,7 @@
 #include "core/hurray/layout/layout.hpp"
 #include "core/hurray/transcode/dense_to_dense.hpp"
 #include "core/hurray/transcode/paged_source.hpp"
+#include "core/hurray/transcode/sparse/sparse_transcode.hpp"
 
 namespace hurray {
 namespace {
@@ -35,6 +36,9 @@ using Way = Result<Tensor> (*)(const Tensor&, const TranscodeSpec&, const WorkOp
 // How to get from one family of layouts to another; null for no way.
 Way find_way(Family from, Family to) noexcept {
     if (from == Family::dense && to == Family::dense) return dense_from_dense;
+    if (from == Family::dense && to == Family::sparse) return sparse_from_dense;
+    if (from == Family::sparse && to == Family::dense) return dense_from_sparse;
+    if (from == Family::sparse && to == Family::sparse) return sparse_from_sparse;
     if (from == Family::paged && to == Family::dense) return dense_from_paged;
     return nullptr;
 }
