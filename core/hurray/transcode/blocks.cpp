@@ -162,7 +162,8 @@ class BlockGrower {
         if (steps > most) {
             // Below the top, blocks must not reach over the end of the digit.
             taken = top || most < 2 ? most : divisor(steps, most);
-            if (taken == 1 && steps <= most_places / places_) taken = steps;
+            // A prime number of steps is taken whole rather than not at all.
+            if (taken == 1 && most > 1 && steps <= most_places / places_) taken = steps;
         }
         if (taken < 2) return 0;
         digits.pop_back();
