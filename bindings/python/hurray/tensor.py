@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._constants import C_ABI_VERSION, AlignmentPolicy, ElementType, HandleKind, Layout, Status, ViewFlags
+from ._constants import C_ABI_VERSION, AlignmentPolicy, ElementType, HandleKind, Layout, SectionFlags, Status, ViewFlags
 from ._structs import DescriptorInfo
 from .buffer import Buffer, BufferList, TensorContext
 from .descriptor import Descriptor, Shard, known_layout, layout_name
@@ -265,6 +265,11 @@ class Tensor(_native.TensorHandle):
     def readonly(self) -> bool:
         """Whether its memory must not be written."""
         return bool(_native.view_info(self)[0] & ViewFlags.READ_ONLY)
+
+    @property
+    def quantized(self) -> bool:
+        """Whether the elements are stored values to which `descriptor.quantization` is still to be applied."""
+        return bool(self.info.flags & SectionFlags.QUANTIZATION)
 
     @property
     def contiguous(self) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 import elements
 import hurray
-from descriptor_json import describe, reencode
+from descriptor_json import describe, rebuild
 
 USAGE = "usage: driver about | driver golden < PATHS | driver relay NAMES REPORT < STREAM > STREAM"
 
@@ -26,22 +26,38 @@ def about():
     print(json.dumps({**facts(), "library_path": hurray.runtime_info().library_path}))
 
 
+def error_json(error):
+    return {"code": int(error.code), "name": error.name, "message": error.message, "offset": error.offset}
+
+
 def golden():
     for line in sys.stdin:
-        path = line.rstrip("\n")
+        path, _, options = line.rstrip("\n").partition("\t")
         if not path:
             continue
+        chosen = set(filter(None, options.split(",")))
+        if chosen - {"private_tags", "permissive"}:
+            print(f"driver: unknown options {options!r}", file=sys.stderr)
+            return 2
         with open(path, "rb") as file:
             data = file.read()
-        answer = {"path": path}
-        try:
-            descriptor = hurray.Descriptor.decode(data)
-            answer["descriptor"] = describe(descriptor, len(data))
-            answer["reencoded"] = reencode(descriptor).hex()
-        except hurray.HurrayError as error:
-            answer = {"path": path, "error": {"code": int(error.code), "name": error.name, "message": error.message,
-                                              "offset": error.offset}}
-        print(json.dumps(answer))
+        print(json.dumps(answer(path, data, **dict.fromkeys(chosen, True))))
+    return 0
+
+
+def answer(path, data, **options):
+    """What the driver says about one vector."""
+    try:
+        descriptor = hurray.Descriptor.decode(data, **options)
+    except hurray.HurrayError as error:
+        return {"path": path, "error": error_json(error)}
+    result = {"path": path, "descriptor": describe(descriptor, len(data)), "reencoded": descriptor.encode().hex()}
+    try:
+        rebuilt = rebuild(descriptor, options.get("private_tags", False))
+        result["rebuilt"] = None if rebuilt is None else rebuilt.hex()
+    except hurray.HurrayError as error:
+        result["rebuilt"] = {"error": error_json(error)}
+    return result
 
 
 def read(name, tensor):
@@ -95,7 +111,7 @@ def main(arguments):
             case ["about"]:
                 about()
             case ["golden"]:
-                golden()
+                return golden()
             case ["relay", names, report]:
                 relay(names, report)
             case _:
