@@ -2,13 +2,15 @@
 
 load("//tools/bazel:python.bzl", "py_test_system")
 
-def driver_tests(name, driver, language, **kwargs):
+def driver_tests(name, driver, language, golden_manifests = ["manifest.json"], **kwargs):
     """Tests name_golden_test and name_stage_test of a driver.
 
     Args:
       name: prefix of the tests' names.
       driver: label of the program.
       language: such as "java": the tests are tagged lang_java.
+      golden_manifests: which of tests/golden/descriptors the driver answers; with "manifest_more.json" those of all layouts
+        and sections.
       **kwargs: handed on to both (size, tags).
     """
     tags = kwargs.pop("tags", []) + ["lang_" + language]
@@ -19,7 +21,10 @@ def driver_tests(name, driver, language, **kwargs):
                 driver,
                 "//tests/golden:descriptors",
             ],
-            env = {"HURRAY_DRIVER": "{ROOT}/$(rootpath %s)" % driver},
+            env = {
+                "HURRAY_DRIVER": "{ROOT}/$(rootpath %s)" % driver,
+                "HURRAY_GOLDEN_MANIFESTS": ",".join(golden_manifests),
+            },
             main = "//tests/conformance:{}_test.py".format(test),
             tags = tags,
             deps = ["//tests/conformance:support"],
