@@ -2,6 +2,7 @@
 // as one.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <vector>
 
 #include "core/hurray/layout/address.hpp"
@@ -46,19 +47,29 @@ std::vector<Dimension> dimensions_of(std::span<const std::uint64_t> shape, const
     return dimensions;
 }
 
+/// The longest rows that are worth to be made a part of longer ones with their scales repeated.
+constexpr std::uint64_t most_repeated = 256;
+
 /// Makes one dimension of the two fastest ones, as often as the elements and the entries of both continue one another.
-void merge(std::vector<Dimension>& dimensions) {
+void merge(std::vector<Dimension>& dimensions, unsigned bits) {
     while (dimensions.size() > 1) {
         Dimension& inner = dimensions.back();
         const Dimension& outer = dimensions[dimensions.size() - 2];
-        if (outer.block != 0 || outer.stride != inner.stride * static_cast<std::int64_t>(inner.size)) return;
-        if (inner.block == 0) {
+        if (outer.stride != inner.stride * static_cast<std::int64_t>(inner.size)) return;
+        if (outer.block != 0) {
+            // Short rows that have a channel each: a row of blocks.
+            if (outer.block != 1 || inner.block != 0 || inner.entry_stride != 0 || inner.stride != 1 ||
+                inner.size > Dequantizer::piece / 2 || inner.size * bits % 8 != 0) {
+                return;
+            }
+            inner.block = inner.size;
+        } else if (inner.block == 0) {
             if (outer.entry_stride != inner.entry_stride * inner.size) return;
         } else if (outer.entry_stride != 0) {
             // Whole blocks along the axis, and those of the next row behind them.
             if (inner.size % inner.block != 0 || outer.entry_stride != inner.size / inner.block) return;
             inner.period *= outer.size;
-        } else if (inner.block != 1 || inner.period > Dequantizer::piece) {
+        } else if (inner.block != 1 || inner.period > most_repeated) {
             return;
         }
         inner.size *= outer.size;
@@ -148,18 +159,22 @@ class GatheredEntries {
         : arrays_(arrays), scales_(capacity), zeros_(arrays.has_zeros() ? capacity : 0) {}
 
     [[nodiscard]] std::uint64_t capacity() const noexcept { return scales_.size(); }
-    /// @param entry_of the entry of element i of the row
-    template <typename EntryOf>
-    void fetch(std::uint64_t key, std::uint64_t first, std::uint64_t count, EntryOf&& entry_of) {
-        if (valid_ && key == key_ && first == first_) return;
-        for (std::uint64_t i = 0; i < count; ++i) {
-            const std::uint64_t entry = entry_of(first + i);
-            scales_[i] = arrays_.scale(entry);
-            if (!zeros_.empty()) zeros_[i] = arrays_.zero(entry);
-        }
+    /// Elements first to first + count - 1 of a row, whose entries are a stride apart from one on.
+    void fetch(std::uint64_t entry, std::uint64_t stride, std::uint64_t first, std::uint64_t count) {
+        if (valid_ && entry == entry_ && first == first_) return;
+        const std::uint64_t start = entry + first * stride;
+        arrays_.gather_scales(start, stride, static_cast<std::size_t>(count), scales_.data());
+        if (!zeros_.empty()) arrays_.gather_zeros(start, stride, static_cast<std::size_t>(count), zeros_.data());
         valid_ = true;
-        key_ = key;
+        entry_ = entry;
         first_ = first;
+    }
+    /// The first `period` entries of those from one on, again and again.
+    void repeat(std::uint64_t entry, std::uint64_t period) {
+        if (valid_ && entry == entry_) return;
+        fetch(entry, 1, 0, period);
+        for (std::uint64_t i = period; i < scales_.size(); ++i) scales_[i] = scales_[i - period];
+        for (std::uint64_t i = period; i < zeros_.size(); ++i) zeros_[i] = zeros_[i - period];
     }
     [[nodiscard]] const float* scales(std::uint64_t i) const noexcept { return scales_.data() + i; }
     [[nodiscard]] const std::int32_t* zeros(std::uint64_t i) const noexcept {
@@ -170,7 +185,7 @@ class GatheredEntries {
     const ParameterArrays& arrays_;
     std::vector<float> scales_;
     std::vector<std::int32_t> zeros_;
-    std::uint64_t key_ = 0;
+    std::uint64_t entry_ = 0;
     std::uint64_t first_ = 0;
     bool valid_ = false;
 };
@@ -183,7 +198,7 @@ class Walk {
           dimensions_(dimensions),
           row_(dimensions.back()),
           rows_(rows),
-          scratch_(Dequantizer::piece * 4) {}
+          scratch_(std::make_unique_for_overwrite<std::byte[]>(Dequantizer::piece * 4)) {}
 
     /// Bytes that gathered() takes.
     [[nodiscard]] std::uint64_t gathered_bytes() const noexcept { return gathered_count() * 8; }
@@ -215,20 +230,19 @@ class Walk {
     }
 
     bool row(std::uint64_t entry, GatheredEntries& gathered) {
-        const std::uint64_t step = repeats() ? gathered.capacity() : Dequantizer::piece;
-        if (repeats()) {
-            gathered.fetch(entry, 0, gathered.capacity(), [&](std::uint64_t i) { return entry + i % row_.period; });
-        }
+        std::uint64_t step = repeats() ? gathered.capacity() : Dequantizer::piece;
+        // Whole blocks, or a part of one.
+        if (row_.block != 0 && row_.block <= step) step = step / row_.block * row_.block;
+        if (repeats()) gathered.repeat(entry, row_.period);
         for (std::uint64_t first = 0; first < row_.size; first += step) {
             const auto count = static_cast<std::size_t>(std::min(step, row_.size - first));
-            const std::byte* codes = rows_.piece(row_, first, count, scratch_.data());
+            const std::byte* codes = rows_.piece(row_, first, count, scratch_.get());
             bool goes_on = true;
             if (repeats()) {
                 goes_on = dequantizer_.elements(codes, count, gathered.scales(0), gathered.zeros(0));
             } else if (scattered()) {
                 const std::uint64_t start = first / gathered.capacity() * gathered.capacity();
-                gathered.fetch(entry, start, std::min(gathered.capacity(), row_.size - start),
-                               [&](std::uint64_t i) { return entry + i * row_.entry_stride; });
+                gathered.fetch(entry, row_.entry_stride, start, std::min(gathered.capacity(), row_.size - start));
                 goes_on = dequantizer_.elements(codes, count, gathered.scales(first - start),
                                                 gathered.zeros(first - start));
             } else if (row_.block == 0) {
@@ -248,7 +262,7 @@ class Walk {
     const std::vector<Dimension>& dimensions_;
     const Dimension& row_;
     Rows& rows_;
-    std::vector<std::byte> scratch_;
+    std::unique_ptr<std::byte[]> scratch_;
 };
 
 template <typename Rows>
@@ -274,7 +288,7 @@ Result<bool> dequantize_dense(const Tensor& tensor, const QuantizationFields& fi
             for (Dimension& dimension : dimensions) {
                 if (dimension.size != 1) dimension.stride = address.strides()[dimension.index];
             }
-            merge(dimensions);
+            merge(dimensions, dequantizer.bits());
             const AffineRows rows(data, descriptor.byte_offset() * 8, dequantizer.bits());
             return walk(dequantizer, dimensions, rows, work);
         } else {
@@ -300,7 +314,7 @@ Result<bool> dequantize_paged(const Tensor& tensor, const QuantizationFields& fi
         dimensions[k].stride = stride;
         stride *= static_cast<std::int64_t>(dimensions[k].size);
     }
-    merge(dimensions);
+    merge(dimensions, dequantizer.bits());
     return walk(dequantizer, dimensions, AffineRows(tensor.buffers[0].data, 0, dequantizer.bits()), work);
 }
 

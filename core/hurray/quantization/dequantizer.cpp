@@ -18,14 +18,13 @@ bool Dequantizer::one_entry(const std::byte* codes, std::size_t count, std::uint
 
 bool Dequantizer::blocks(const std::byte* codes, std::size_t count, std::uint64_t first_entry, std::size_t block) {
     if (block < small_block && block < count) {
-        for (std::size_t i = 0; i < count; i += block) {
-            const std::uint64_t entry = first_entry + i / block;
-            const float scale = arrays_.scale(entry);
-            const std::int32_t zero = arrays_.zero(entry);
-            for (std::size_t k = i; k < i + block && k < count; ++k) {
-                scales_[k] = scale;
-                zeros_[k] = zero;
-            }
+        const std::size_t entries = count / block + (count % block != 0 ? 1 : 0);
+        arrays_.read_scales(first_entry, entries, scales_.data());
+        // From the end on, so that what is still to be read is not written over.
+        for (std::size_t i = count; i-- > 0;) scales_[i] = scales_[i / block];
+        if (arrays_.has_zeros()) {
+            arrays_.gather_zeros(first_entry, 1, entries, zeros_.data());
+            for (std::size_t i = count; i-- > 0;) zeros_[i] = zeros_[i / block];
         }
         return elements(codes, count, scales_.data(), arrays_.has_zeros() ? zeros_.data() : nullptr);
     }

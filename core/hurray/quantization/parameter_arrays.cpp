@@ -1,5 +1,6 @@
 #include "core/hurray/quantization/parameter_arrays.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -30,6 +31,29 @@ Result<void> check_size(const Tensor& tensor, std::uint32_t buffer, std::uint64_
     return fail(Status::invalid_quantization, Error::no_offset,
                 "buffer %u: expected exactly the %llu bytes of the parameters, got %llu", buffer,
                 static_cast<ull>(expected), static_cast<ull>(size));
+}
+
+void to_floats(std::uint8_t type, const std::byte* from, std::size_t count, float* out) noexcept {
+    switch (type) {
+        case scheme_types::float8_e8m0:
+            for (std::size_t i = 0; i < count; ++i) {
+                out[i] = std::bit_cast<float>(std::to_integer<std::uint32_t>(from[i]) << 23);
+            }
+            return;
+        case scheme_types::float32:
+            for (std::size_t i = 0; i < count; ++i) {
+                out[i] = std::bit_cast<float>(load_le<std::uint32_t>(from + i * 4));
+            }
+            return;
+        default: {
+            // float16 and bfloat16, which every number format knows.
+            static const NumberFormat halves[] = {number_format(scheme_types::float16).value(),
+                                                  number_format(scheme_types::bfloat16).value()};
+            const NumberFormat& format = halves[type == scheme_types::float16 ? 0 : 1];
+            static_cast<void>(to_float32(format, {from, count * 2}, 0, {out, count}));
+            return;
+        }
+    }
 }
 
 }  // namespace
@@ -83,28 +107,33 @@ Result<ParameterArrays> ParameterArrays::make(const Tensor& tensor, const Quanti
 }
 
 void ParameterArrays::read_scales(std::uint64_t first, std::size_t count, float* out) const noexcept {
-    const std::byte* from = scales() + first * scale_width_;
-    switch (scale_type_) {
-        case scheme_types::float8_e8m0:
-            for (std::size_t i = 0; i < count; ++i) {
-                const auto exponent = std::to_integer<std::uint32_t>(from[i]);
-                const bool valid = exponent != 0 && exponent != 0xFF;
-                out[i] = std::bit_cast<float>(valid ? exponent << 23 : 0x7FC00000U);
+    to_floats(scale_type_, scales() + first * scale_width_, count, out);
+}
+
+void ParameterArrays::gather_scales(std::uint64_t first, std::uint64_t stride, std::size_t count,
+                                    float* out) const noexcept {
+    std::array<std::byte, 1024> together;
+    const std::size_t piece = together.size() / scale_width_;
+    for (std::size_t done = 0; done < count; done += piece) {
+        const std::size_t now = std::min(piece, count - done);
+        const std::byte* from = scales() + (first + done * stride) * scale_width_;
+        const std::uint64_t distance = stride * scale_width_;
+        const auto copy = [&]<std::size_t width>() {
+            for (std::size_t i = 0; i < now; ++i) {
+                std::memcpy(together.data() + i * width, from + i * distance, width);
             }
-            return;
-        case scheme_types::float32:
-            for (std::size_t i = 0; i < count; ++i) {
-                out[i] = std::bit_cast<float>(load_le<std::uint32_t>(from + i * 4));
-            }
-            return;
-        default: {
-            // float16 and bfloat16, which every number format knows.
-            static const NumberFormat halves[] = {number_format(scheme_types::float16).value(),
-                                                  number_format(scheme_types::bfloat16).value()};
-            const NumberFormat& format = halves[scale_type_ == scheme_types::float16 ? 0 : 1];
-            static_cast<void>(to_float32(format, {from, count * 2}, 0, {out, count}));
-            return;
-        }
+        };
+        if (scale_width_ == 4) copy.template operator()<4>();
+        if (scale_width_ == 2) copy.template operator()<2>();
+        if (scale_width_ == 1) copy.template operator()<1>();
+        to_floats(scale_type_, together.data(), now, out + done);
+    }
+}
+
+void ParameterArrays::gather_zeros(std::uint64_t first, std::uint64_t stride, std::size_t count,
+                                   std::int32_t* out) const noexcept {
+    for (std::size_t i = 0; i < count; ++i) {
+        out[i] = static_cast<std::int32_t>(load_le<std::uint32_t>(zeros() + (first + i * stride) * 4));
     }
 }
 

@@ -29,6 +29,8 @@ class ParameterArrays {
     [[nodiscard]] std::uint32_t zero_buffer() const noexcept { return zero_buffer_; }
     [[nodiscard]] std::uint64_t zeros_start() const noexcept { return zeros_start_; }
 
+    /// The array of scales, whatever their type.
+    [[nodiscard]] const std::byte* raw_scales() const noexcept { return scales(); }
     /// The entry of the array of float32 scales in memory; null when the scales are of another type.
     [[nodiscard]] const std::byte* direct_scales(std::uint64_t entry) const noexcept {
         return scale_width_ == 4 ? scales() + entry * 4 : nullptr;
@@ -38,8 +40,13 @@ class ParameterArrays {
         return has_zeros_ ? zeros() + entry * 4 : nullptr;
     }
 
-    /// `count` scales from an entry on, as float32. Bytes of float8_e8m0 that are invalid as data become NaN.
+    /// `count` scales from an entry on, as float32. Of bytes of float8_e8m0 that are invalid as data, 00 becomes 0 and FF
+    /// infinity.
     void read_scales(std::uint64_t first, std::size_t count, float* out) const noexcept;
+    /// As read_scales, of entries that are `stride` entries apart.
+    void gather_scales(std::uint64_t first, std::uint64_t stride, std::size_t count, float* out) const noexcept;
+    /// Likewise of zero points, of which there are some.
+    void gather_zeros(std::uint64_t first, std::uint64_t stride, std::size_t count, std::int32_t* out) const noexcept;
     /// One entry.
     [[nodiscard]] float scale(std::uint64_t entry) const noexcept {
         float value = 0;

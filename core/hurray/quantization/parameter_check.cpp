@@ -1,14 +1,13 @@
 #include "core/hurray/quantization/parameter_check.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
+#include <limits>
 
 #include "core/hurray/base/endian.hpp"
 #include "core/hurray/quantization/parameter_arrays.hpp"
 #include "core/hurray/quantization/scheme.hpp"
+#include "core/hurray/quantization/scheme_types.hpp"
 #include "core/hurray/quantization/stored_values.hpp"
-#include "core/hurray/types/element_type.hpp"
 
 namespace hurray {
 namespace {
@@ -16,75 +15,112 @@ namespace {
 using namespace quantization_detail;
 using ull = unsigned long long;
 
-// Finite and not 0: the bits without the sign, less one, are below those of infinity less one.
-bool is_affine_scale(float scale) noexcept {
-    return (std::bit_cast<std::uint32_t>(scale) << 1) - 1 < 0xFEFFFFFF;
-}
+// What the scales of a scheme may be, told by their bits without the sign.
+struct Bounds {
+    std::uint32_t least;
+    std::uint32_t most;
+    /// The sign bit, where it may be either; 0 where there is none or it must not be set.
+    std::uint32_t sign;
+    const char* expected;
+};
 
-// Finite and not negative. -0 is 0.
-bool is_nf4_scale(float scale) noexcept {
-    const auto bits = std::bit_cast<std::uint32_t>(scale);
-    return bits < 0x7F800000 || bits == 0x80000000;
-}
-
-bool is_mxfp_scale(float scale) noexcept {
-    return scale == scale;
-}
-
-template <bool (*valid)(float) noexcept>
-std::size_t count_faults(const float* scales, std::size_t count) noexcept {
-    std::size_t faults = 0;
-    for (std::size_t i = 0; i < count; ++i) faults += valid(scales[i]) ? 0 : 1;
-    return faults;
-}
-
-template <bool (*valid)(float) noexcept>
-Result<void> check_scales(const ParameterArrays& arrays, const QuantizationScheme& scheme, const char* expected) {
-    constexpr std::size_t piece = 1024;
-    std::array<float, piece> scales;
-    for (std::uint64_t first = 0; first < arrays.entries(); first += piece) {
-        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(piece, arrays.entries() - first));
-        arrays.read_scales(first, count, scales.data());
-        if (count_faults<valid>(scales.data(), count) == 0) [[likely]]
-            continue;
-        const auto bad = std::find_if_not(scales.begin(), scales.begin() + static_cast<std::ptrdiff_t>(count), valid);
-        const std::uint64_t entry = first + static_cast<std::uint64_t>(bad - scales.begin());
-        const ElementTypeInfo* type = find_element_type(arrays.scale_type());
-        const std::uint64_t width = type == nullptr ? 0 : type->group_bytes;
-        return fail(Status::invalid_quantization, entry * width,
-                    "scale %llu of scheme %s (buffer %d): expected %s, got the bits %0*X", static_cast<ull>(entry),
-                    scheme.name, static_cast<int>(arrays.scale_buffer()), expected, static_cast<int>(2 * width),
-                    arrays.scale_bits(entry));
+Bounds bounds_of(std::uint8_t scheme, std::uint8_t scale_type) noexcept {
+    switch (scheme) {
+        case scheme_tag::nf4:
+            return {0, 0x7F7FFFFF, 0, "a finite number that is not negative"};
+        case scheme_tag::mxfp:
+            return {0x01, 0xFE, 0, "neither 00 nor FF"};
+        default:
+            break;
     }
-    return {};
+    constexpr const char* expected = "a finite number other than 0";
+    switch (scale_type) {
+        case scheme_types::float16:
+            return {1, 0x7BFF, 0x8000, expected};
+        case scheme_types::bfloat16:
+            return {1, 0x7F7F, 0x8000, expected};
+        default:
+            return {1, 0x7F7FFFFF, 0x80000000, expected};
+    }
+}
+
+template <typename Bits>
+bool is_within(const Bounds& bounds, const std::byte* scale) noexcept {
+    auto bits = static_cast<Bits>(load_le<Bits>(scale) & static_cast<Bits>(~bounds.sign));
+    // -0 is not negative.
+    if (bounds.sign == 0 && sizeof(Bits) == 4) bits = bits == static_cast<Bits>(0x80000000) ? Bits{0} : bits;
+    return static_cast<Bits>(bits - static_cast<Bits>(bounds.least)) <=
+           static_cast<Bits>(bounds.most - bounds.least);
+}
+
+// The first entry that is not within the bounds; `count` when there is none.
+template <typename Bits>
+std::uint64_t find_fault(const Bounds& bounds, const std::byte* scales, std::uint64_t count) noexcept {
+    constexpr std::uint64_t piece = 4096;
+    for (std::uint64_t first = 0; first < count; first += piece) {
+        const std::uint64_t end = std::min(first + piece, count);
+        Bits faults = 0;
+        for (std::uint64_t i = first; i < end; ++i) {
+            faults |= static_cast<Bits>(is_within<Bits>(bounds, scales + i * sizeof(Bits)) ? 0 : 1);
+        }
+        if (faults == 0) [[likely]]
+            continue;
+        while (is_within<Bits>(bounds, scales + first * sizeof(Bits))) ++first;
+        return first;
+    }
+    return count;
+}
+
+Result<void> check_scales(const ParameterArrays& arrays, const QuantizationScheme& scheme) {
+    const Bounds bounds = bounds_of(scheme.tag, arrays.scale_type());
+    const std::byte* scales = arrays.raw_scales();
+    const std::uint64_t count = arrays.entries();
+    std::uint64_t entry = 0;
+    std::uint64_t width = 4;
+    switch (arrays.scale_type()) {
+        case scheme_types::float8_e8m0:
+            width = 1;
+            entry = find_fault<std::uint8_t>(bounds, scales, count);
+            break;
+        case scheme_types::float32:
+            entry = find_fault<std::uint32_t>(bounds, scales, count);
+            break;
+        default:
+            width = 2;
+            entry = find_fault<std::uint16_t>(bounds, scales, count);
+            break;
+    }
+    if (entry == count) return {};
+    return fail(Status::invalid_quantization, entry * width,
+                "scale %llu of scheme %s (buffer %u): expected %s, got the bits %0*X", static_cast<ull>(entry),
+                scheme.name, arrays.scale_buffer(), bounds.expected, static_cast<int>(2 * width),
+                arrays.scale_bits(entry));
 }
 
 Result<void> check_zeros(const ParameterArrays& arrays, const QuantizationScheme& scheme, const StoredValues& stored) {
     if (!arrays.has_zeros()) return {};
+    // All int32 that are not negative are numbers of uint32.
+    const auto least = static_cast<std::uint32_t>(stored.smallest);
+    const auto reach = static_cast<std::uint32_t>(
+        std::min<std::int64_t>(stored.largest, std::numeric_limits<std::int32_t>::max()) - stored.smallest);
     const std::byte* zeros = arrays.direct_zeros(0);
-    const auto zero_at = [&](std::uint64_t entry) {
-        return std::int64_t{static_cast<std::int32_t>(load_le<std::uint32_t>(zeros + entry * 4))};
+    const auto is_number = [&](std::uint64_t entry) {
+        return load_le<std::uint32_t>(zeros + entry * 4) - least <= reach;
     };
-    // All int32 are numbers of that type.
-    constexpr std::uint64_t piece = 1024;
+    constexpr std::uint64_t piece = 4096;
     for (std::uint64_t first = 0; first < arrays.entries(); first += piece) {
         const std::uint64_t end = std::min(first + piece, arrays.entries());
-        std::int64_t least = 0;
-        std::int64_t most = 0;
-        for (std::uint64_t i = first; i < end; ++i) {
-            least = std::min(least, zero_at(i));
-            most = std::max(most, zero_at(i));
-        }
-        if (least >= stored.smallest && most <= stored.largest) [[likely]]
+        std::uint32_t faults = 0;
+        for (std::uint64_t i = first; i < end; ++i) faults |= is_number(i) ? 0U : 1U;
+        if (faults == 0) [[likely]]
             continue;
         std::uint64_t entry = first;
-        while (zero_at(entry) >= stored.smallest && zero_at(entry) <= stored.largest) ++entry;
+        while (is_number(entry)) ++entry;
         return fail(Status::invalid_quantization, arrays.zeros_start() + entry * 4,
-                    "zero point %llu of scheme %s (buffer %d): expected a number of the stored type, %lld to %lld, got "
-                    "%lld",
-                    static_cast<ull>(entry), scheme.name, static_cast<int>(arrays.zero_buffer()),
-                    static_cast<long long>(stored.smallest), static_cast<long long>(stored.largest),
-                    static_cast<long long>(zero_at(entry)));
+                    "zero point %llu of scheme %s (buffer %u): expected a number of the stored type, %lld to %lld, got "
+                    "%d",
+                    static_cast<ull>(entry), scheme.name, arrays.zero_buffer(), static_cast<long long>(stored.smallest),
+                    static_cast<long long>(stored.largest), arrays.zero(entry));
     }
     return {};
 }
@@ -101,18 +137,7 @@ Result<void> check_quantization_parameters(const Tensor& tensor) {
     if (!arrays) return std::unexpected(arrays.error());
     const auto stored = StoredValues::make(fields->scheme, tensor.descriptor.element_type());
     if (!stored) return std::unexpected(stored.error());
-    Result<void> valid;
-    switch (fields->scheme) {
-        case scheme_tag::nf4:
-            valid = check_scales<is_nf4_scale>(*arrays, *scheme, "a finite number that is not negative");
-            break;
-        case scheme_tag::mxfp:
-            valid = check_scales<is_mxfp_scale>(*arrays, *scheme, "neither 00 nor FF");
-            break;
-        default:
-            valid = check_scales<is_affine_scale>(*arrays, *scheme, "a finite number other than 0");
-            break;
-    }
+    const auto valid = check_scales(*arrays, *scheme);
     if (!valid) return valid;
     return check_zeros(*arrays, *scheme, *stored);
 }

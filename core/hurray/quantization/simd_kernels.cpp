@@ -3,6 +3,7 @@
 #include "core/hurray/quantization/kernels.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -75,6 +76,23 @@ HWY_INLINE Word unpack(const std::uint8_t* from) {
     return hn::BitCast(Words(), hn::And(words, hn::Set(UnsignedWords(), (1U << bits) - 1)));
 }
 
+#if HWY_TARGET == HWY_AVX3
+// Twice as many elements of 4 bits as there are lanes. What is above the 4 bits is left: the instruction that looks
+// numbers up in a table of 16 does not look at it.
+struct TwoWords {
+    Word first;
+    Word second;
+};
+HWY_INLINE TwoWords unpack_32_of_4_bits(const std::uint8_t* from) {
+    const hn::FixedTag<std::uint8_t, 16> bytes;
+    const hn::FixedTag<std::uint16_t, 8> pairs;
+    const auto even = hn::LoadU(bytes, from);
+    const auto odd = hn::BitCast(bytes, hn::ShiftRight<4>(hn::BitCast(pairs, even)));
+    return {hn::PromoteTo(Words(), hn::InterleaveLower(bytes, even, odd)),
+            hn::PromoteTo(Words(), hn::InterleaveUpper(bytes, even, odd))};
+}
+#endif
+
 // 16 numbers to look up.
 class Levels {
   public:
@@ -82,13 +100,19 @@ class Levels {
         for (std::size_t i = 0; i < 16 / lanes; ++i) parts_[i] = hn::LoadU(Floats(), levels + i * lanes);
     }
     // What they are with a scale and a zero point.
-    HWY_INLINE Levels scaled(float scale, float zero) const {
+    template <bool with_zeros>
+    HWY_INLINE Levels scaled(float scale, std::int32_t zero) const {
         Levels result(*this);
         for (auto& part : result.parts_) {
-            part = hn::Mul(hn::Set(Floats(), scale), hn::Sub(part, hn::Set(Floats(), zero)));
+            if constexpr (with_zeros) part = hn::Sub(part, hn::Set(Floats(), static_cast<float>(zero)));
+            part = hn::Mul(hn::Set(Floats(), scale), part);
         }
         return result;
     }
+#if HWY_TARGET == HWY_AVX3
+    // Looks at the lowest 4 bits of each code only.
+    HWY_INLINE Float of_lowest_bits(Word codes) const { return Float{_mm512_permutexvar_ps(codes.raw, parts_[0].raw)}; }
+#endif
     HWY_INLINE Float operator[](Word codes) const {
         if constexpr (lanes == 16) {
             return hn::TableLookupLanes(parts_[0], hn::IndicesFromVec(Floats(), codes));
@@ -183,6 +207,9 @@ constexpr float rest_of(Codes codes) {
 }
 
 // e4m3's NaN is a number of float16: it is looked for in many elements at once.
+constexpr bool looks_for_nan(Codes codes) {
+    return codes == Codes::e4m3;
+}
 template <Codes codes, std::size_t count>
 HWY_INLINE bool has_nan(const std::uint8_t* from) {
     if constexpr (codes == Codes::e4m3) {
@@ -226,6 +253,9 @@ HWY_INLINE Float unbiased_of(const std::uint8_t* from) {
 #else
 constexpr float rest_of(Codes) {
     return 1;
+}
+constexpr bool looks_for_nan(Codes) {
+    return false;
 }
 template <Codes codes, std::size_t count>
 HWY_INLINE bool has_nan(const std::uint8_t*) {
@@ -283,26 +313,28 @@ HWY_INLINE Word levels_of(const std::uint8_t* from) {
 }
 
 // What the elements of a block are made with.
-template <Codes codes>
+template <Codes codes, bool with_zeros>
 class BlockMaker {
   public:
     HWY_INLINE explicit BlockMaker(const Run&) {}
     // Whether the scale can be taken: not when it is too large for what is multiplied into it.
-    HWY_INLINE bool take(float scale, std::int32_t zero) {
+    HWY_INLINE bool take(float scale, [[maybe_unused]] std::int32_t zero) {
         constexpr float rest = rest_of(codes);
         if constexpr (rest != 1) {
-            // NaN as well.
-            if (!(scale < 1e38f / rest && scale > -1e38f / rest)) return false;
+            // NaN neither.
+            if (!(std::fabs(scale) < 1e38f / rest)) return false;
             scale *= rest;
         }
         scale_ = hn::Set(Floats(), scale);
-        zero_ = constant(zero);
+        if constexpr (with_zeros) zero_ = constant(zero);
         return true;
     }
     template <bool may_be_nan>
     HWY_INLINE Float make(const std::uint8_t* from) const {
         if constexpr (are_integers(codes)) {
-            return hn::Mul(scale_, hn::ConvertTo(Floats(), hn::Sub(integers_of<codes>(from), zero_)));
+            Word integers = integers_of<codes>(from);
+            if constexpr (with_zeros) integers = hn::Sub(integers, zero_);
+            return hn::Mul(scale_, hn::ConvertTo(Floats(), integers));
         } else {
             return hn::Mul(scale_, unbiased_of<codes, may_be_nan>(from));
         }
@@ -313,14 +345,21 @@ class BlockMaker {
     Word zero_;
 };
 
-template <Codes codes>
+template <Codes codes, bool with_zeros>
 class LevelsMaker {
   public:
     HWY_INLINE explicit LevelsMaker(const Run& run) : base_(run.levels), levels_(base_) {}
     HWY_INLINE bool take(float scale, std::int32_t zero) {
-        levels_ = base_.scaled(scale, static_cast<float>(zero));
+        levels_ = base_.scaled<with_zeros>(scale, zero);
         return true;
     }
+#if HWY_TARGET == HWY_AVX3
+    HWY_INLINE void make_two_vectors(const std::uint8_t* from, float* to) const {
+        const TwoWords words = unpack_32_of_4_bits(from);
+        hn::StoreU(levels_.of_lowest_bits(words.first), Floats(), to);
+        hn::StoreU(levels_.of_lowest_bits(words.second), Floats(), to + lanes);
+    }
+#endif
     template <bool>
     HWY_INLINE Float make(const std::uint8_t* from) const {
         return levels_[levels_of<codes>(from)];
@@ -331,15 +370,21 @@ class LevelsMaker {
     Levels levels_;
 };
 
-template <Codes codes>
-using Maker = std::conditional_t<are_levels(codes), LevelsMaker<codes>, BlockMaker<codes>>;
+template <Codes codes, bool with_zeros>
+using Maker = std::conditional_t<are_levels(codes), LevelsMaker<codes, with_zeros>, BlockMaker<codes, with_zeros>>;
 
 // A number of elements that is known here, of one block.
-template <Codes codes, std::size_t size>
-HWY_INLINE void some(const Maker<codes>& maker, const std::uint8_t* from, float* to) {
+template <Codes codes, std::size_t size, bool with_zeros>
+HWY_INLINE void some(const Maker<codes, with_zeros>& maker, const std::uint8_t* from, float* to, bool may_be_nan) {
     static_assert(size % lanes == 0);
     constexpr std::size_t bits = bits_of(codes);
-    if (has_nan<codes, size>(from)) [[unlikely]] {
+#if HWY_TARGET == HWY_AVX3
+    if constexpr (codes == Codes::four_bits && size % 32 == 0) {
+        for (std::size_t i = 0; i < size; i += 32) maker.make_two_vectors(from + i / 2, to + i);
+        return;
+    }
+#endif
+    if (looks_for_nan(codes) && may_be_nan) [[unlikely]] {
         for (std::size_t i = 0; i < size; i += lanes) {
             hn::StoreU(maker.template make<true>(from + i * bits / 8), Floats(), to + i);
         }
@@ -351,18 +396,27 @@ HWY_INLINE void some(const Maker<codes>& maker, const std::uint8_t* from, float*
 }
 
 // Whole blocks of a size that is known here.
-template <Codes codes, std::size_t size>
-HWY_INLINE std::size_t whole_blocks(const Run& run, std::size_t count) {
+template <Codes codes, std::size_t size, bool with_zeros>
+HWY_INLINE std::size_t whole_blocks(const Run& given, std::size_t count) {
+    static_assert(size % lanes == 0);
     constexpr std::size_t bits = bits_of(codes);
+    // A copy that the numbers written cannot be thought to change.
+    const Run run = given;
     const auto* from = reinterpret_cast<const std::uint8_t*>(run.codes);
     float* to = run.out;
-    Maker<codes> maker(run);
+    Maker<codes, with_zeros> maker(run);
+    constexpr std::size_t looked_at = 256;
+    bool may_be_nan = true;
     std::size_t done = 0;
     for (std::size_t entry = 0; done + size <= count; ++entry, done += size, from += size * bits / 8, to += size) {
         const float scale = scale_at(run, entry);
-        const std::int32_t zero = zero_at(run, entry);
+        std::int32_t zero = 0;
+        if constexpr (with_zeros) zero = zero_at(run, entry);
+        if constexpr (looks_for_nan(codes)) {
+            if (done % looked_at == 0) may_be_nan = done + looked_at > count || has_nan<codes, looked_at>(from);
+        }
         if (maker.take(scale, zero)) [[likely]] {
-            some<codes, size>(maker, from, to);
+            some<codes, size, with_zeros>(maker, from, to, may_be_nan);
         } else {
             for (std::size_t i = 0; i < size; ++i) to[i] = dequantize_one<codes>(run, done + i, scale, zero);
         }
@@ -370,43 +424,41 @@ HWY_INLINE std::size_t whole_blocks(const Run& run, std::size_t count) {
     return done;
 }
 
-template <Codes codes>
-void blocks(const Run& run, std::size_t block, std::size_t count) noexcept {
+template <Codes codes, bool with_zeros>
+HWY_INLINE void all_blocks(const Run& given, std::size_t block, std::size_t count) {
     constexpr std::size_t bits = bits_of(codes);
-    if (block * bits % 8 != 0 && block < count) {
-        // Blocks that do not start at whole bytes.
-        scalar_kernels.block_kernel(codes)(run, block, count);
-        return;
-    }
     std::size_t start = 0;
     switch (block) {
         case 16:
-            start = whole_blocks<codes, 16>(run, count);
+            start = whole_blocks<codes, 16, with_zeros>(given, count);
             break;
         case 32:
-            start = whole_blocks<codes, 32>(run, count);
+            start = whole_blocks<codes, 32, with_zeros>(given, count);
             break;
         case 64:
-            start = whole_blocks<codes, 64>(run, count);
+            start = whole_blocks<codes, 64, with_zeros>(given, count);
             break;
         case 128:
-            start = whole_blocks<codes, 128>(run, count);
+            start = whole_blocks<codes, 128, with_zeros>(given, count);
             break;
         default:
             break;
     }
+    const Run run = given;
     const auto* from = reinterpret_cast<const std::uint8_t*>(run.codes);
-    Maker<codes> maker(run);
+    Maker<codes, with_zeros> maker(run);
     for (std::size_t entry = start / block; start < count; ++entry) {
         const std::size_t end = start + std::min(block, count - start);
         const float scale = scale_at(run, entry);
-        const std::int32_t zero = zero_at(run, entry);
+        std::int32_t zero = 0;
+        if constexpr (with_zeros) zero = zero_at(run, entry);
         if (maker.take(scale, zero)) [[likely]] {
             for (; start + 4 * lanes <= end; start += 4 * lanes) {
-                some<codes, 4 * lanes>(maker, from + start * bits / 8, run.out + start);
+                const auto* at = from + start * bits / 8;
+                some<codes, 4 * lanes, with_zeros>(maker, at, run.out + start, has_nan<codes, 4 * lanes>(at));
             }
             for (; start + lanes <= end; start += lanes) {
-                some<codes, lanes>(maker, from + start * bits / 8, run.out + start);
+                some<codes, lanes, with_zeros>(maker, from + start * bits / 8, run.out + start, true);
             }
         }
         for (; start < end; ++start) run.out[start] = dequantize_one<codes>(run, start, scale, zero);
@@ -414,8 +466,21 @@ void blocks(const Run& run, std::size_t block, std::size_t count) noexcept {
 }
 
 template <Codes codes>
-void elements(const Run& run, std::size_t count) noexcept {
+void blocks(const Run& run, std::size_t block, std::size_t count) noexcept {
+    if (block * bits_of(codes) % 8 != 0 && block < count) {
+        // Blocks that do not start at whole bytes.
+        scalar_kernels.block_kernel(codes)(run, block, count);
+    } else if ((are_levels(codes) || are_integers(codes)) && run.zeros != nullptr) {
+        all_blocks<codes, true>(run, block, count);
+    } else {
+        all_blocks<codes, false>(run, block, count);
+    }
+}
+
+template <Codes codes>
+void elements(const Run& given, std::size_t count) noexcept {
     constexpr std::size_t bits = bits_of(codes);
+    const Run run = given;
     const auto* from = reinterpret_cast<const std::uint8_t*>(run.codes);
     const auto* scales = reinterpret_cast<const std::uint8_t*>(run.scales);
     const auto* zeros = reinterpret_cast<const std::uint8_t*>(run.zeros);
