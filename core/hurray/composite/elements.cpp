@@ -5,13 +5,9 @@
 
 #include "core/hurray/base/endian.hpp"
 #include "core/hurray/composite/element_adder.hpp"
-#include "core/hurray/descriptor/element_format.hpp"
-#include "core/hurray/descriptor/extension_type_section.hpp"
-#include "core/hurray/host_memory.hpp"
-#include "core/hurray/layout/address.hpp"
+#include "core/hurray/element.hpp"
+#include "core/hurray/element_format.hpp"
 #include "core/hurray/layout/sparse_fields.hpp"
-#include "core/hurray/layout/sparse_view.hpp"
-#include "core/hurray/quantization/dequantize.hpp"
 
 namespace hurray {
 namespace {
@@ -62,67 +58,33 @@ Result<const CompositeMember*> member_with(const Composite& partition, Index ind
     return &partition.members()[*found];
 }
 
-// The place in a packed run of values where an element is stored.
-struct Stored {
-    std::span<const std::byte> values;
-    std::uint64_t position;
-};
-
-// Nothing for an element that is not stored, which is 0.
-Result<std::optional<Stored>> find_stored(const Tensor& tensor, Index index) {
-    const Descriptor& descriptor = tensor.descriptor;
-    if (is_sparse_layout(descriptor.layout())) {
-        const auto view = SparseView::make(tensor);
-        if (!view) return std::unexpected(view.error());
-        const auto position = view->find(index);
-        if (!position) return std::unexpected(position.error());
-        if (!*position) return std::nullopt;
-        return Stored{view->values(), **position};
-    }
-    if (auto checked = check_host_buffers(tensor); !checked) return std::unexpected(checked.error());
-    const auto map = AddressMap::make(descriptor);
-    if (!map) return std::unexpected(map.error());
-    const auto offset = map->checked_offset(index);
-    if (!offset) return std::unexpected(offset.error());
-    // From the byte in which its group starts; whole groups lie in the buffer, before byte_offset, too.
-    const std::uint64_t in_group = std::uint64_t{1} << element_type_info(descriptor).group_shift;
-    const std::uint64_t first = static_cast<std::uint64_t>(*offset) & (in_group - 1);
-    const std::uint64_t start = map->byte_of(*offset - static_cast<std::int64_t>(first));
-    return Stored{std::span<const std::byte>(tensor.buffers[0].bytes()).subspan(start), first};
-}
-
-Result<ElementBytes> bytes_of(const NumberFormat& format, RawBits bits) {
-    ElementBytes bytes{};
+ElementBytes bytes_of(RawBits bits) noexcept {
+    ElementBytes bytes;
     store_le(bytes.data(), bits.low);
     store_le(bytes.data() + 8, bits.high);
-    if (format.bits > 128) {
-        return fail(Status::unsupported, Error::no_offset, "element: expected at most 128 bits, got %u", format.bits);
-    }
     return bytes;
 }
 
 // One element of a tensor in the head's type. Nothing for one that a sparse tensor does not store.
 Result<std::optional<ElementBytes>> load(const Tensor& tensor, Index index, const NumberFormat& head) {
     const Descriptor& descriptor = tensor.descriptor;
-    const auto format = element_format(descriptor);
-    if (!format) return std::unexpected(format.error());
-    const auto stored = find_stored(tensor, index);
-    if (!stored) return std::unexpected(stored.error());
-    if (!*stored) return std::nullopt;
-    const auto bits = load_bits(*format, (*stored)->values, (*stored)->position);
-    if (!bits) return std::unexpected(bits.error());
-    if ((descriptor.flags() & descriptor_flag::quantization) == 0) {
-        auto bytes = bytes_of(*format, *bits);
-        if (!bytes) return std::unexpected(bytes.error());
-        return *bytes;
+    const auto reader = ElementReader::make(tensor);
+    if (!reader) return std::unexpected(reader.error());
+    if (is_sparse_layout(descriptor.layout())) {
+        const auto address = reader->address(index);
+        if (!address) return std::unexpected(address.error());
+        if (!*address) return std::nullopt;
     }
-    const auto entry = quantization_entry(descriptor, index);
-    if (!entry) return std::unexpected(entry.error());
-    const auto number = dequantize_element(tensor, *entry, bits->low);
-    if (!number) return std::unexpected(number.error());
-    ElementBytes bytes{};
-    if (auto written = store_float32(head, bytes, 0, *number); !written) return std::unexpected(written.error());
-    return bytes;
+    if ((descriptor.flags() & descriptor_flag::quantization) != 0) {
+        const auto number = reader->dequantized(index);
+        if (!number) return std::unexpected(number.error());
+        ElementBytes bytes{};
+        if (auto written = store_float32(head, bytes, 0, *number); !written) return std::unexpected(written.error());
+        return bytes;
+    }
+    const auto bits = reader->bits(index);
+    if (!bits) return std::unexpected(bits.error());
+    return bytes_of(*bits);
 }
 
 bool covers(const Descriptor& member, Index index) noexcept {

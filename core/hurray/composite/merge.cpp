@@ -9,9 +9,9 @@
 #include "core/hurray/composite/element_adder.hpp"
 #include "core/hurray/composite/region.hpp"
 #include "core/hurray/descriptor/builder.hpp"
-#include "core/hurray/descriptor/element_format.hpp"
 #include "core/hurray/descriptor/extension_type_section.hpp"
-#include "core/hurray/host_memory.hpp"
+#include "core/hurray/element.hpp"
+#include "core/hurray/element_format.hpp"
 #include "core/hurray/layout/address.hpp"
 #include "core/hurray/layout/sparse_fields.hpp"
 #include "core/hurray/layout/sparse_view.hpp"
@@ -39,7 +39,8 @@ bool is_dequantize_target(std::uint8_t type) noexcept {
 // The work that a tensor is at most, in bytes; saturates, as it is for reports only.
 std::uint64_t work_of(const Descriptor& descriptor, std::uint64_t bits) {
     const auto count = descriptor.element_count();
-    const std::uint64_t elements = stored_element_count(descriptor).value_or(count.value_or(0));
+    const std::uint64_t elements =
+        is_sparse_layout(descriptor.layout()) ? descriptor.layout_words()[0] : count.value_or(0);
     // Once for each time that the elements are written.
     const std::uint64_t times =
         1 + (is_quantized(descriptor) ? 1 : 0) + (descriptor.layout() != layout_tag::row_major ? 1 : 0);
@@ -161,7 +162,8 @@ class Merge {
         const RowMajorRegion region(head_.shape(), low, descriptor.shape());
         if (region.element_count() == 0) return {};
         if (is_sparse_layout(descriptor.layout())) return put_sparse(tensor, region, low, add);
-        if (auto checked = check_host_buffers(tensor); !checked) return checked;
+        // Checks the buffers, and that no element lies in bytes of somebody else.
+        if (const auto reader = ElementReader::make(tensor); !reader) return std::unexpected(reader.error());
         if (!is_quantized(descriptor)) return put_dense(tensor, region, add);
         return put_quantized(tensor, region, add);
     }

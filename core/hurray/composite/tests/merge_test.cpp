@@ -9,7 +9,7 @@
 #include "core/hurray/composite/element_adder.hpp"
 #include "core/hurray/composite/elements.hpp"
 #include "core/hurray/composite/tests/support.hpp"
-#include "core/hurray/descriptor/element_format.hpp"
+#include "core/hurray/element_format.hpp"
 #include "core/hurray/layout/address.hpp"
 #include "core/hurray/layout/compressed.hpp"
 #include "core/hurray/layout/coo.hpp"
@@ -564,6 +564,17 @@ TEST(Merge, HugeWholesAreRefusedBeforeMemoryIsTaken) {
     const auto made = make(head(whole, {composition_rule::partition, 0, 1}), std::move(members)).value();
     EXPECT_EQ(merged(*made, {.memory_limit = 1 << 20}).error().code, Status::limit_exceeded);
     EXPECT_EQ(get_float64(*made, Shape{half - 1, 7}).value(), 0);
+}
+
+TEST(Merge, BytesOfOthersAreNotRead) {
+    auto members = test::parts({4}, {{{0}, {4}}});
+    Tensor lent = *members[0].tensor();
+    lent.buffers[0].prefix = 4;
+    members.clear();
+    members.emplace_back(lent);
+    const auto made = make(head({4}, {composition_rule::partition, 0, 1}), std::move(members)).value();
+    EXPECT_FALSE(merged(*made).has_value());
+    EXPECT_FALSE(get_bits(*made, Shape{0}).has_value());
 }
 
 struct Reports {
