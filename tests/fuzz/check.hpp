@@ -11,3 +11,14 @@
             std::abort();                                                                   \
         }                                                                                   \
     } while (false)
+
+namespace hurray::fuzz {
+
+/// As above, with words for what must hold.
+inline void require(bool condition, const char* what) {
+    if (condition) return;
+    std::fprintf(stderr, "broken: %s\n", what);
+    std::abort();
+}
+
+}  // namespace hurray::fuzz

@@ -43,13 +43,15 @@ class Fields {
     const WireReader& in_;
 };
 
-// @param stored elements that a sparse layout says are stored; nothing for other layouts
-Result<void> check_number(const Fields& fields, std::uint32_t mask, std::uint32_t at,
-                          std::optional<std::uint64_t> stored) {
-    if (at == nnz_at && (mask & statistics_bit::nnz) != 0 && stored && fields.u64(at) != *stored) {
-        return fail(Status::invalid_layout, fields.offset(at), "nnz: expected the layout's nnz = %llu, got %llu",
-                    static_cast<ull>(*stored), static_cast<ull>(fields.u64(at)));
-    }
+Result<void> check_nnz(const Fields& fields, const Descriptor& descriptor) {
+    const std::uint64_t nnz = fields.u64(nnz_at);
+    if (!is_sparse_layout(descriptor.layout()) || nnz == stored_element_count(descriptor)) return {};
+    return fail(Status::invalid_layout, fields.offset(nnz_at), "nnz: expected the layout's nnz = %llu, got %llu",
+                static_cast<ull>(stored_element_count(descriptor)), static_cast<ull>(nnz));
+}
+
+Result<void> check_number(const Fields& fields, std::uint32_t mask, std::uint32_t at, const Descriptor& descriptor) {
+    if (at == nnz_at && (mask & statistics_bit::nnz) != 0) return check_nnz(fields, descriptor);
     if (at == sparsity_ratio_at && (mask & statistics_bit::sparsity) != 0) {
         const double ratio = fields.f64(at);
         if (ratio >= 0 && ratio <= 1) return {};
@@ -80,7 +82,7 @@ Result<void> check_byte(const Fields& fields, std::uint32_t mask, std::uint32_t 
 }
 
 // Walks the fields as far as they are there; that the section ends early is the last fault.
-Result<void> check_section(const WireReader& in, std::optional<std::uint64_t> stored) {
+Result<void> check_section(const WireReader& in, const Descriptor& descriptor) {
     constexpr const char* numbers[] = {"nnz",           "sparsity_ratio", "value_min",   "value_max",
                                        "value_abs_max", "value_mean",     "value_stddev"};
     constexpr const char* bytes[] = {"nm_n", "nm_m", "has_nan", "has_inf"};
@@ -101,7 +103,7 @@ Result<void> check_section(const WireReader& in, std::optional<std::uint64_t> st
     }
     for (std::uint32_t at = nnz_at; at < nm_n_at; at += 8) {
         if (!fields.has(at, 8)) return truncated(numbers[at / 8 - 1], at, 8);
-        if (auto checked = check_number(fields, mask, at, stored); !checked) return checked;
+        if (auto checked = check_number(fields, mask, at, descriptor); !checked) return checked;
     }
     for (std::uint32_t at = nm_n_at; at < statistics_size; ++at) {
         if (!fields.has(at, 1))
@@ -112,7 +114,7 @@ Result<void> check_section(const WireReader& in, std::optional<std::uint64_t> st
 }
 
 Result<void> decode_section(WireReader& in, DescriptorAssembler& out) {
-    if (auto checked = check_section(in, stored_element_count(out.descriptor())); !checked) [[unlikely]]
+    if (auto checked = check_section(in, out.descriptor()); !checked) [[unlikely]]
         return checked;
     out.add_wire_words(in.here(), section_words);
     in.skip(statistics_size);

@@ -48,7 +48,9 @@ Result<void> check_buffer_size(const LayoutContext& context, std::uint32_t index
     const std::uint64_t nnz = context.descriptor.layout_words()[0];
     if (index == coo_buffer::values) return check_values_size(context, nnz, byte_size);
     if (index != coo_buffer::indices) return {};
-    return check_index_size(context, index, checked_mul(nnz, context.descriptor.rank()), "indices", byte_size);
+    std::uint64_t entries = 0;
+    if (__builtin_mul_overflow(nnz, std::uint64_t{context.descriptor.rank()}, &entries)) entries = ~std::uint64_t{0};
+    return check_index_size(context, index, entries, "indices", byte_size);
 }
 
 }  // namespace

@@ -42,12 +42,11 @@ std::unexpected<Error> values_size_fault(const LayoutContext& context, std::uint
                 context.type.name, static_cast<ull>(byte_size));
 }
 
-std::unexpected<Error> index_size_fault(const LayoutContext& context, std::uint32_t index,
-                                        std::optional<std::uint64_t> entries, const char* name,
-                                        std::uint64_t byte_size) {
+std::unexpected<Error> index_size_fault(const LayoutContext& context, std::uint32_t index, std::uint64_t entries,
+                                        const char* name, std::uint64_t byte_size) {
     return fail(Status::invalid_layout, context.handle_at(index),
                 "buffer %u (%s): byte_size: expected room for %s%llu entries of 8 bytes, got %llu", index, name,
-                entries ? "" : "more than ", static_cast<ull>(entries.value_or(~std::uint64_t{0})),
+                entries == ~std::uint64_t{0} ? "at least " : "", static_cast<ull>(entries),
                 static_cast<ull>(byte_size));
 }
 

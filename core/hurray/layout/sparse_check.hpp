@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
-#include "core/hurray/base/checked.hpp"
 #include "core/hurray/layout/layout.hpp"
 
 namespace hurray {
@@ -44,13 +42,13 @@ inline Result<void> check_values_size(const LayoutContext& context, std::uint64_
 }
 
 [[gnu::cold, gnu::noinline]] std::unexpected<Error> index_size_fault(const LayoutContext& context, std::uint32_t index,
-                                                                     std::optional<std::uint64_t> entries,
+                                                                     std::uint64_t entries,
                                                                      const char* name, std::uint64_t byte_size);
 
-/// A buffer has room for so many u64; nothing stands for more than 2^64-1.
-inline Result<void> check_index_size(const LayoutContext& context, std::uint32_t index,
-                                     std::optional<std::uint64_t> entries, const char* name, std::uint64_t byte_size) {
-    if (!entries || *entries > byte_size / index_width) [[unlikely]]
+/// A buffer has room for so many u64; 2^64-1 stands for more than that, too.
+inline Result<void> check_index_size(const LayoutContext& context, std::uint32_t index, std::uint64_t entries,
+                                     const char* name, std::uint64_t byte_size) {
+    if (entries > byte_size / index_width) [[unlikely]]
         return index_size_fault(context, index, entries, name, byte_size);
     return {};
 }

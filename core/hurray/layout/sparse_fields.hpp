@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "core/hurray/descriptor/descriptor.hpp"
 #include "core/hurray/layout/layout_tag.hpp"
@@ -14,11 +13,10 @@ constexpr bool is_sparse_layout(std::uint8_t tag) noexcept {
     return tag >= layout_tag::coo && tag <= layout_tag::csf;
 }
 
-/// How many elements a sparse tensor stores (nnz), which its buffers have room for; nothing for other layouts. All
-/// sparse layouts have it as their first word.
-inline std::optional<std::uint64_t> stored_element_count(const Descriptor& descriptor) noexcept {
-    if (!is_sparse_layout(descriptor.layout())) return std::nullopt;
-    return descriptor.layout_words()[0];
+/// How many elements a sparse tensor stores (nnz), which its buffers have room for; 0 for other layouts. All sparse
+/// layouts have it as their first word.
+inline std::uint64_t stored_element_count(const Descriptor& descriptor) noexcept {
+    return is_sparse_layout(descriptor.layout()) ? descriptor.layout_words()[0] : 0;
 }
 
 }  // namespace hurray

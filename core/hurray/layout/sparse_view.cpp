@@ -165,8 +165,7 @@ Result<SparseView> SparseView::make(const Tensor& tensor) {
         return fail(Status::unsupported, Error::no_offset,
                     "descriptor: opaque (of an unknown type, layout or scheme), its data cannot be viewed");
     }
-    const auto nnz = stored_element_count(descriptor);
-    if (!nnz) {
+    if (!is_sparse_layout(descriptor.layout())) {
         const Layout* layout = find_layout(descriptor.layout());
         return fail(Status::unsupported, Error::no_offset, "layout: expected coo, csr, csc or csf, got %s",
                     layout == nullptr ? "an unknown one" : layout->name);
@@ -180,7 +179,7 @@ Result<SparseView> SparseView::make(const Tensor& tensor) {
                     "buffer %u: expected to start at an address aligned to %u, got %u bytes of somebody else first", i,
                     minimum_alignment, tensor.buffers[i].prefix);
     }
-    return SparseView(tensor, *nnz);
+    return SparseView(tensor, stored_element_count(descriptor));
 }
 
 Result<std::optional<std::uint64_t>> SparseView::find(std::span<const std::uint64_t> index) const {

@@ -197,7 +197,7 @@ TEST(SparseLayouts, ReadersOfOtherLayoutsSayNothing) {
     EXPECT_EQ(compressed_fields(dense), CompressedFields{});
     EXPECT_EQ(csf_fields(dense).nnz, 0U);
     EXPECT_TRUE(csf_fields(dense).mode_order.empty());
-    EXPECT_FALSE(stored_element_count(dense).has_value());
+    EXPECT_EQ(stored_element_count(dense), 0U);
 }
 
 // The message of a vector's refusal.
