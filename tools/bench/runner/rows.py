@@ -12,6 +12,7 @@ class Row:
     # "ratio": the baseline's time by the subject's, at least the target; "instructions": at most the target.
     kind: str
     value: float | None
+    # 0 for a row that only informs.
     target: float
     # What the figure is made of, such as the medians in nanoseconds.
     details: dict = dataclasses.field(default_factory=dict)
@@ -19,6 +20,9 @@ class Row:
 
     @property
     def met(self):
+        """Whether the figure is good enough; None for a row without a target."""
+        if not self.target:
+            return None
         if self.value is None:
             return False
         return self.value >= self.target if self.kind == "ratio" else self.value <= self.target
@@ -32,6 +36,8 @@ class Row:
         return f"{self.value:.2f}" if self.kind == "ratio" else f"{self.value:.0f}"
 
     def limit(self):
+        if not self.target:
+            return ""
         return f">= {self.target:.2f}" if self.kind == "ratio" else f"<= {self.target:.0f}"
 
     def remark(self):
@@ -55,7 +61,7 @@ def chosen(name, names):
 def table(rows):
     """The rows as text."""
     cells = [("benchmark", "figure", "target", "met", "")]
-    cells += [(row.name, row.figure(), row.limit(), "yes" if row.met else "NO", row.remark()) for row in rows]
+    cells += [(row.name, row.figure(), row.limit(), {True: "yes", False: "NO", None: ""}[row.met], row.remark()) for row in rows]
     widths = [max(len(line[column]) for line in cells) for column in range(4)]
     lines = []
     for name, figure, limit, met, remark in cells:

@@ -50,6 +50,7 @@ class RowsTest(unittest.TestCase):
         self.assertTrue(Row("a", "instructions", 600, 600).met)
         self.assertFalse(Row("a", "instructions", 601, 600).met)
         self.assertFalse(Row("a", "instructions", None, 600).met)
+        self.assertIsNone(Row("a", "ratio", 0.5, 0).met)
 
     def test_chosen(self):
         self.assertTrue(chosen("decode/csr", []))
@@ -59,6 +60,8 @@ class RowsTest(unittest.TestCase):
 
     def test_table(self):
         details = {"subject_ns": 2000.0, "baseline_ns": 1000.0, "baseline": "memcpy"}
+        informs = Row("other", "ratio", 2.0, 0, details)
+        self.assertEqual(table([informs]).splitlines()[1].split(), "other 2.00 2.0 us against 1.0 us of memcpy".split())
         text = table([Row("slow", "ratio", 0.5, 0.6, details), Row("unknown", "instructions", None, 5, note="UNSUPPORTED")])
         _, slow, unknown = text.splitlines()
         self.assertEqual(slow.split(), "slow 0.50 >= 0.60 NO 2.0 us against 1.0 us of memcpy".split())
