@@ -312,6 +312,29 @@ HWY_INLINE Word levels_of(const std::uint8_t* from) {
     }
 }
 
+// Scales below this one can be multiplied with what is left to multiply with.
+template <Codes codes>
+constexpr float largest_scale = 1e38f / rest_of(codes);
+
+// Whether all scales are below it.
+template <Codes codes>
+HWY_INLINE bool scales_leave_room(const Run& run, std::size_t entries) {
+    const hn::Repartition<std::uint8_t, Floats> bytes;
+    const auto* scales = reinterpret_cast<const std::uint8_t*>(run.scales);
+    const Float limit = hn::Set(Floats(), largest_scale<codes>);
+    auto fits = hn::Lt(hn::Zero(Floats()), limit);
+    std::size_t i = 0;
+    for (; i + lanes <= entries; i += lanes) {
+        const Float some = hn::BitCast(Floats(), hn::LoadU(bytes, scales + i * sizeof(float)));
+        fits = hn::And(fits, hn::Lt(hn::Abs(some), limit));
+    }
+    if (!hn::AllTrue(Floats(), fits)) return false;
+    for (; i < entries; ++i) {
+        if (!(std::fabs(scale_at(run, i)) < largest_scale<codes>)) return false;
+    }
+    return true;
+}
+
 // What the elements of a block are made with.
 template <Codes codes, bool with_zeros>
 class BlockMaker {
@@ -322,12 +345,16 @@ class BlockMaker {
         constexpr float rest = rest_of(codes);
         if constexpr (rest != 1) {
             // NaN neither.
-            if (!(std::fabs(scale) < 1e38f / rest)) return false;
+            if (!(std::fabs(scale) < largest_scale<codes>)) return false;
             scale *= rest;
         }
         scale_ = hn::Set(Floats(), scale);
         if constexpr (with_zeros) zero_ = constant(zero);
         return true;
+    }
+    // The same for a scale that can be taken.
+    HWY_INLINE void take_unchecked(float scale) {
+        scale_ = hn::Mul(hn::Set(Floats(), scale), hn::Set(Floats(), rest_of(codes)));
     }
     template <bool may_be_nan>
     HWY_INLINE Float make(const std::uint8_t* from) const {
@@ -405,18 +432,40 @@ HWY_INLINE std::size_t whole_blocks(const Run& given, std::size_t count) {
     const auto* from = reinterpret_cast<const std::uint8_t*>(run.codes);
     float* to = run.out;
     Maker<codes, with_zeros> maker(run);
-    constexpr std::size_t looked_at = 256;
-    bool may_be_nan = true;
     std::size_t done = 0;
-    for (std::size_t entry = 0; done + size <= count; ++entry, done += size, from += size * bits / 8, to += size) {
+    std::size_t entry = 0;
+    const auto step = [&] {
+        ++entry;
+        done += size;
+        from += size * bits / 8;
+        to += size;
+    };
+    if constexpr (rest_of(codes) != 1) {
+        // Many blocks at once of which is known that there is nothing special in them.
+        constexpr std::size_t together = size < 256 ? 256 : size;
+        if (scales_leave_room<codes>(run, count / size)) {
+            for (; done + together <= count;) {
+                const std::size_t end = done + together;
+                if (has_nan<codes, together>(from)) {
+                    for (; done < end; step()) {
+                        maker.take_unchecked(scale_at(run, entry));
+                        some<codes, size, with_zeros>(maker, from, to, true);
+                    }
+                } else {
+                    for (; done < end; step()) {
+                        maker.take_unchecked(scale_at(run, entry));
+                        some<codes, size, with_zeros>(maker, from, to, false);
+                    }
+                }
+            }
+        }
+    }
+    for (; done + size <= count; step()) {
         const float scale = scale_at(run, entry);
         std::int32_t zero = 0;
         if constexpr (with_zeros) zero = zero_at(run, entry);
-        if constexpr (looks_for_nan(codes)) {
-            if (done % looked_at == 0) may_be_nan = done + looked_at > count || has_nan<codes, looked_at>(from);
-        }
         if (maker.take(scale, zero)) [[likely]] {
-            some<codes, size, with_zeros>(maker, from, to, may_be_nan);
+            some<codes, size, with_zeros>(maker, from, to, true);
         } else {
             for (std::size_t i = 0; i < size; ++i) to[i] = dequantize_one<codes>(run, done + i, scale, zero);
         }
