@@ -61,12 +61,22 @@ type DescriptorSpec struct {
 	Shape []uint64
 	// Strides, one a dimension, in elements: of LayoutStrided only, else nil.
 	Strides []int64
+	// LayoutFields are the fields of the other layouts that have any, else nil.
+	LayoutFields LayoutFields
 	// ByteOffset is the offset of the first element in buffer 0, in bytes.
 	ByteOffset uint64
 	// Buffers is the buffer table.
 	Buffers []BufferHandle
 	// Shard is nil unless the tensor is a part of a larger one.
 	Shard *Shard
+	// Quantization is nil unless the elements are quantized.
+	Quantization Quantization
+	// Statistics is nil unless the writer says something about the values.
+	Statistics *Statistics
+	// ExtensionType says what the elements of a private type are; nil for other types.
+	ExtensionType *ExtensionType
+	// MemberRole is the role of a member of an overlay; nil for other tensors.
+	MemberRole *MemberRole
 }
 
 // DescriptorFields are the fields of a descriptor, copied.
@@ -82,6 +92,26 @@ type DescriptorFields struct {
 	ElementBits uint32
 	// ElementCount is the product of the shape, or DimensionDynamic where a dimension is dynamic.
 	ElementCount uint64
+	// QuantizationPayload are the bytes of the quantization section behind its length.
+	QuantizationPayload []byte
+	// Trailing is what a later minor version put behind the sections, or what is unread; encoded again as it was.
+	Trailing []byte
+	// Opaque says that a permissive reader met a tag that it does not know: nobody may touch the data then. Unread: it is
+	// the layout that is not known. There are no LayoutFields, Buffers and sections then, whatever Flags says; all of
+	// that is in Trailing.
+	Opaque, Unread bool
+}
+
+// DecodeOptions say what a reader of descriptors accepts. The zero value, or nil, is a strict reader.
+type DecodeOptions struct {
+	// PrivateTags accepts private layouts, quantization schemes, devices and memory classes, upon which writer and reader
+	// have agreed.
+	PrivateTags bool
+	// Permissive accepts element types, layouts and quantization schemes that are not known: the descriptor is opaque
+	// then.
+	Permissive bool
+	// MaxLength is the longest descriptor accepted, in bytes; 0 means 16 MiB.
+	MaxLength uint64
 }
 
 // A Descriptor is a validated, immutable tensor descriptor. Several goroutines may use it. It is ended by Close.
@@ -102,17 +132,45 @@ func newDescriptor(handle *capi.Descriptor) *Descriptor {
 // ErrLimitExceeded, with the byte offset of the fault.
 func DecodeDescriptor(encoded []byte) (*Descriptor, error) {
 	const op = "DecodeDescriptor"
+	return decodeDescriptor(op, func(out **capi.Descriptor, report *capi.Error) int32 {
+		return capi.CallDescriptorDecode(unsafe.SliceData(encoded), uint64(len(encoded)), out, report)
+	})
+}
+
+// DecodeDescriptorOptions is DecodeDescriptor for a reader with options, which may be nil.
+func DecodeDescriptorOptions(encoded []byte, options *DecodeOptions) (*Descriptor, error) {
+	const op = "DecodeDescriptorOptions"
+	accepted := options.native()
+	return decodeDescriptor(op, func(out **capi.Descriptor, report *capi.Error) int32 {
+		return capi.CallDescriptorDecodeOptions(unsafe.SliceData(encoded), uint64(len(encoded)), &accepted, out, report)
+	})
+}
+
+func decodeDescriptor(op string, decode func(**capi.Descriptor, *capi.Error) int32) (*Descriptor, error) {
 	if err := load(op); err != nil {
 		return nil, err
 	}
 	var handle *capi.Descriptor
-	err := call(op, func(report *capi.Error) int32 {
-		return capi.CallDescriptorDecode(unsafe.SliceData(encoded), uint64(len(encoded)), &handle, report)
-	})
+	err := call(op, func(report *capi.Error) int32 { return decode(&handle, report) })
 	if err != nil {
 		return nil, err
 	}
 	return newDescriptor(handle), nil
+}
+
+func (o *DecodeOptions) native() capi.DecodeOptions {
+	options := capi.DecodeOptions{StructSize: uint32(unsafe.Sizeof(capi.DecodeOptions{}))}
+	if o == nil {
+		return options
+	}
+	options.MaxLength = o.MaxLength
+	if o.PrivateTags {
+		options.Flags |= uint32(DecodeFlagPrivateTags)
+	}
+	if o.Permissive {
+		options.Flags |= uint32(DecodeFlagPermissive)
+	}
+	return options
 }
 
 // PeekDescriptorLength tells how long the descriptor is that encoded starts with, from its first 20 bytes.
@@ -132,7 +190,16 @@ func PeekDescriptorLength(encoded []byte) (uint64, error) {
 //
 // Errors: as DecodeDescriptor; ErrInvalidArgument for slices whose lengths do not fit each other.
 func NewDescriptor(spec DescriptorSpec) (*Descriptor, error) {
-	const op = "NewDescriptor"
+	return buildDescriptor("NewDescriptor", spec, false)
+}
+
+// NewPrivateDescriptor is NewDescriptor, and accepts private layouts, quantization schemes, devices and memory classes,
+// upon which the readers have agreed.
+func NewPrivateDescriptor(spec DescriptorSpec) (*Descriptor, error) {
+	return buildDescriptor("NewPrivateDescriptor", spec, true)
+}
+
+func buildDescriptor(op string, spec DescriptorSpec, privateTags bool) (*Descriptor, error) {
 	if err := load(op); err != nil {
 		return nil, err
 	}
@@ -148,6 +215,12 @@ func NewDescriptor(spec DescriptorSpec) (*Descriptor, error) {
 		return nil, err
 	}
 	defer capi.CallDescriptorBuilderDestroy(&builder)
+	if privateTags {
+		err = call(op, func(report *capi.Error) int32 { return capi.CallDescriptorBuilderAllowPrivateTags(builder, report) })
+		if err != nil {
+			return nil, err
+		}
+	}
 	if err := fill(op, builder, &spec); err != nil {
 		return nil, err
 	}
@@ -167,6 +240,12 @@ func fill(op string, builder *capi.DescriptorBuilder, spec *DescriptorSpec) erro
 		err = call(op, func(report *capi.Error) int32 {
 			return capi.CallDescriptorBuilderSetStrides(builder, unsafe.SliceData(spec.Strides), uint32(len(spec.Strides)), report)
 		})
+	}
+	if err == nil {
+		err = buildLayout(op, builder, spec)
+	}
+	if err == nil {
+		err = buildSections(op, builder, spec)
 	}
 	if err == nil && spec.Shard != nil {
 		err = call(op, func(report *capi.Error) int32 {
@@ -215,6 +294,15 @@ func readFields(op string, handle *capi.Descriptor) (DescriptorFields, error) {
 		},
 		ElementBits:  info.Bits,
 		ElementCount: info.ElementCount,
+		Trailing:     native.Slice[byte](info.Trailing, info.TrailingLength),
+		Opaque:       DescriptorFlag(info.Reading)&DescriptorFlagOpaque != 0,
+		Unread:       DescriptorFlag(info.Reading)&DescriptorFlagUnread != 0,
+	}
+	if fields.LayoutFields, err = readLayout(op, handle); err != nil {
+		return DescriptorFields{}, err
+	}
+	if err := readSections(op, handle, &fields); err != nil {
+		return DescriptorFields{}, err
 	}
 	if info.ParentShape != 0 {
 		fields.Shard = &Shard{native.Slice[uint64](info.ParentShape, rank), native.Slice[uint64](info.ShardOffset, rank)}

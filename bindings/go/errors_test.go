@@ -84,7 +84,7 @@ func TestNamesOfConstants(t *testing.T) {
 		{LayoutColMajor, "col_major"}, {LayoutBlockPaged, "block_paged"}, {DeviceROCm, "rocm"}, {DeviceLevelZero, "level_zero"},
 		{SyncProducerSynced, "producer_synced"}, {MemoryHostPinned, "host_pinned"}, {StatusOK, "OK"},
 		{StatusIndexOutOfBounds, "INDEX_OUT_OF_BOUNDS"}, {Status(-9999), "Status(-9999)"}, {Status(7), "Status(7)"},
-		{ViewReadOnly | ViewPacked, "read_only|packed"}, {ViewFlag(0), "0"}, {ViewFlag(8) | ViewContiguous, "contiguous|8"},
+		{ViewReadOnly | ViewPacked, "read_only|packed"}, {ViewFlag(0), "0"}, {ViewFlag(128) | ViewContiguous, "contiguous|128"},
 		{HandleTensor, "tensor"}, {AlignRequire, "require"}, {FormatSafetensors, "safetensors"},
 	} {
 		if got := c.value.String(); got != c.want {

@@ -110,6 +110,9 @@ func (v *View) ReadOnly() bool { return ViewFlag(v.record.Flags)&ViewReadOnly !=
 // Packed reports whether the elements are smaller than a byte and packed, least significant bit first.
 func (v *View) Packed() bool { return ViewFlag(v.record.Flags)&ViewPacked != 0 }
 
+// Quantized says that the elements are stored values to which the Quantization of the descriptor is still to be applied.
+func (v *View) Quantized() bool { return ViewFlag(v.record.Flags)&ViewQuantized != 0 }
+
 // Close ends the view. Closing once more does nothing.
 func (v *View) Close() error {
 	core := v.core.Swap(nil)

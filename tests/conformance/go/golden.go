@@ -4,8 +4,10 @@ import (
 	"bufio"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"hurray.dev/go/hurray"
 )
@@ -18,16 +20,12 @@ type bufferFields struct {
 	MemoryClass uint8  `json:"memory_class"`
 }
 
-type layoutFields struct {
-	Strides []int64 `json:"strides,omitempty"`
-}
-
 type shardFields struct {
 	ParentShape []uint64 `json:"parent_shape"`
 	ShardOffset []uint64 `json:"shard_offset"`
 }
 
-// descriptorFields is the JSON of a descriptor; sections that this binding does not know yet are null.
+// descriptorFields is the JSON of a descriptor.
 type descriptorFields struct {
 	VersionMajor     uint8          `json:"version_major"`
 	VersionMinor     uint8          `json:"version_minor"`
@@ -41,7 +39,7 @@ type descriptorFields struct {
 	Rank             int            `json:"rank"`
 	Shape            []uint64       `json:"shape"`
 	ByteOffset       uint64         `json:"byte_offset"`
-	LayoutFields     layoutFields   `json:"layout_fields"`
+	LayoutFields     any            `json:"layout_fields"`
 	Buffers          []bufferFields `json:"buffers"`
 	Quantization     any            `json:"quantization"`
 	Shard            *shardFields   `json:"shard"`
@@ -54,6 +52,9 @@ type goldenLine struct {
 	Path       string           `json:"path"`
 	Descriptor descriptorFields `json:"descriptor"`
 	Reencoded  string           `json:"reencoded"`
+	// Rebuilt is the hex text of the descriptor that was built from the fields, the error that it was refused with, or
+	// nil for one with tags that nobody knows.
+	Rebuilt any `json:"rebuilt"`
 }
 
 type errorFields struct {
@@ -68,6 +69,13 @@ type errorLine struct {
 	Error errorFields `json:"error"`
 }
 
+type refusal struct {
+	Error errorFields `json:"error"`
+}
+
+// errUsage is the error of input that no user of the driver writes.
+var errUsage = errors.New("unknown option of a vector")
+
 func golden(paths io.Reader, out io.Writer) error {
 	buffered := bufio.NewWriter(out)
 	lines := bufio.NewScanner(paths)
@@ -76,7 +84,12 @@ func golden(paths io.Reader, out io.Writer) error {
 		if lines.Text() == "" {
 			continue
 		}
-		if err := goldenFile(buffered, lines.Text()); err != nil {
+		path, names, _ := strings.Cut(lines.Text(), "\t")
+		options, err := decodeOptions(names)
+		if err != nil {
+			return err
+		}
+		if err := goldenFile(buffered, path, options); err != nil {
 			return err
 		}
 	}
@@ -86,12 +99,28 @@ func golden(paths io.Reader, out io.Writer) error {
 	return buffered.Flush()
 }
 
-func goldenFile(out io.Writer, path string) error {
+func decodeOptions(names string) (*hurray.DecodeOptions, error) {
+	options := &hurray.DecodeOptions{}
+	for _, name := range strings.Split(names, ",") {
+		switch name {
+		case "":
+		case "private_tags":
+			options.PrivateTags = true
+		case "permissive":
+			options.Permissive = true
+		default:
+			return nil, fmt.Errorf("%w: %q", errUsage, name)
+		}
+	}
+	return options, nil
+}
+
+func goldenFile(out io.Writer, path string, options *hurray.DecodeOptions) error {
 	encoded, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	line, err := decode(path, encoded)
+	line, err := decode(path, encoded, options)
 	var failed *hurray.Error
 	switch {
 	case err == nil:
@@ -99,15 +128,19 @@ func goldenFile(out io.Writer, path string) error {
 	case !errors.As(err, &failed):
 		return err
 	}
+	return writeLine(out, errorLine{path, errorOf(failed)})
+}
+
+func errorOf(failed *hurray.Error) errorFields {
 	fields := errorFields{int32(failed.Code), failed.Code.String(), failed.Message, nil}
 	if failed.Offset >= 0 {
 		fields.Offset = &failed.Offset
 	}
-	return writeLine(out, errorLine{path, fields})
+	return fields
 }
 
-func decode(path string, encoded []byte) (goldenLine, error) {
-	descriptor, err := hurray.DecodeDescriptor(encoded)
+func decode(path string, encoded []byte, options *hurray.DecodeOptions) (goldenLine, error) {
+	descriptor, err := hurray.DecodeDescriptorOptions(encoded, options)
 	if err != nil {
 		return goldenLine{}, err
 	}
@@ -116,47 +149,34 @@ func decode(path string, encoded []byte) (goldenLine, error) {
 	if err != nil {
 		return goldenLine{}, err
 	}
-	reencoded, err := reencode(descriptor, fields)
+	reencoded, err := descriptor.Encode()
 	if err != nil {
 		return goldenLine{}, err
 	}
-	line := goldenLine{path, descriptorFields{
-		VersionMajor:     fields.VersionMajor,
-		VersionMinor:     fields.VersionMinor,
-		DescriptorLength: fields.Length,
-		TrailingBytes:    uint64(len(encoded)) - fields.Length,
-		Flags:            fields.Flags,
-		Type:             fields.ElementType.String(),
-		TypeTag:          uint8(fields.ElementType),
-		Layout:           fields.Layout.String(),
-		LayoutTag:        uint8(fields.Layout),
-		Rank:             len(fields.Shape),
-		Shape:            append([]uint64{}, fields.Shape...),
-		ByteOffset:       fields.ByteOffset,
-		LayoutFields:     layoutFields{fields.Strides},
-		Buffers:          []bufferFields{},
-	}, hex.EncodeToString(reencoded)}
-	for _, b := range fields.Buffers {
-		line.Descriptor.Buffers = append(line.Descriptor.Buffers,
-			bufferFields{b.ByteSize, b.Alignment, uint8(b.Device), uint8(b.SyncMode), uint8(b.MemoryClass)})
+	rebuilt, err := rebuild(fields, options.PrivateTags)
+	var refused *hurray.Error
+	if errors.As(err, &refused) {
+		rebuilt = refusal{errorOf(refused)}
+	} else if err != nil {
+		return goldenLine{}, err
 	}
-	if fields.Shard != nil {
-		line.Descriptor.Shard = &shardFields{
-			append([]uint64{}, fields.Shard.ParentShape...), append([]uint64{}, fields.Shard.Offset...)}
-	}
-	return line, nil
+	return goldenLine{path, describe(fields, uint64(len(encoded))), hex.EncodeToString(reencoded), rebuilt}, nil
 }
 
-// reencode makes the descriptor anew from its fields. Bytes of a later minor version are not among them: such a
-// descriptor is encoded as it was decoded.
-func reencode(descriptor *hurray.Descriptor, fields hurray.DescriptorFields) ([]byte, error) {
-	if fields.VersionMinor > 0 {
-		return descriptor.Encode()
+// rebuild makes the descriptor anew from its fields, as hex text; nil for one with tags that nobody knows.
+func rebuild(fields hurray.DescriptorFields, privateTags bool) (any, error) {
+	if fields.Opaque {
+		return nil, nil
 	}
-	rebuilt, err := hurray.NewDescriptor(fields.DescriptorSpec)
+	build := hurray.NewDescriptor
+	if privateTags {
+		build = hurray.NewPrivateDescriptor
+	}
+	rebuilt, err := build(fields.DescriptorSpec)
 	if err != nil {
 		return nil, err
 	}
 	defer rebuilt.Close()
-	return rebuilt.Encode()
+	encoded, err := rebuilt.Encode()
+	return hex.EncodeToString(encoded), err
 }
