@@ -268,10 +268,8 @@ std::uint64_t magnitude(std::int64_t stride) noexcept {
     return stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
 }
 
-// Runs at all combinations of steps: those that take the smallest steps in the target come first, so that, without
-// steps backwards, all runs come out in its order.
-std::vector<Run> combine(std::vector<Steps>& steps, std::uint64_t run) {
-    std::ranges::sort(steps, {}, [](const Steps& each) { return magnitude(each.to); });
+// Runs at all combinations of steps, the first ones the fastest.
+std::vector<Run> combine_in_order(const std::vector<Steps>& steps, std::uint64_t run) {
     std::uint64_t count = 1;
     for (const Steps& each : steps) count *= each.count;
     std::vector<Run> runs;
@@ -287,6 +285,28 @@ std::vector<Run> combine(std::vector<Steps>& steps, std::uint64_t run) {
         }
     }
     return runs;
+}
+
+// Those that take the smallest steps in the target are the fastest, so that, without steps backwards, all runs come out in
+// its order.
+std::vector<Run> combine(std::vector<Steps>& steps, std::uint64_t run) {
+    std::ranges::sort(steps, {}, [](const Steps& each) { return magnitude(each.to); });
+    return combine_in_order(steps, run);
+}
+
+// Makes the fastest ones two runs that are neighbours in the target, and two that are in the source: then lines of the
+// cache, in which there is more than one run, are read and written at once. False when there are none.
+bool pair_first(std::vector<Steps>& steps, std::uint64_t run) {
+    const auto distance = static_cast<std::int64_t>(run);
+    for (std::int64_t Steps::*place : {&Steps::from, &Steps::to}) {
+        const auto found = std::ranges::find_if(
+            steps, [&](const Steps& each) { return each.*place == distance && each.count % 2 == 0; });
+        if (found == steps.end()) return false;
+        const Steps pair{found->from, found->to, 2};
+        *found = {2 * pair.from, 2 * pair.to, found->count / 2};
+        steps.insert(steps.begin(), pair);
+    }
+    return true;
 }
 
 }  // namespace
@@ -378,7 +398,12 @@ CopyTable make_copy_table(std::vector<Steps>&& steps, std::uint64_t run, const P
     if (run == 1) {
         if (auto squares = SquareFinder(steps, packing).find()) return std::move(*squares);
     }
-    return CopyTable(combine(steps, run), packing, from_at_groups, to_at_groups);
+    CopyTable table(combine(steps, run), packing, from_at_groups, to_at_groups);
+    constexpr std::uint64_t line = 64;
+    if (table.lists_both_places() && packing.byte_of(run) < line && pair_first(steps, run)) {
+        table.reorder(combine_in_order(steps, run));
+    }
+    return table;
 }
 
 CopyTable::CopyTable(std::vector<Run>&& runs, const Packing& packing, bool from_at_groups, bool to_at_groups)
@@ -410,6 +435,7 @@ CopyTable::CopyTable(std::vector<Run>&& runs, const Packing& packing, bool from_
         kernel_ = CopyKernels::packed_of(packing.bits);
         return;
     }
+    whole_bytes_ = true;
     size_ = runs.size();
     const bool fills = even && runs[0].to == 0 && fill_without_gaps<&Run::to>(runs);
     bool empties = false;
@@ -434,6 +460,15 @@ CopyTable::CopyTable(std::vector<Run>&& runs, const Packing& packing, bool from_
               : fills   ? CopyKernels::of_size<CopyKernels::Gather>(run_)
               : empties ? CopyKernels::of_size<CopyKernels::Scatter>(run_)
                         : CopyKernels::of_size<CopyKernels::Both>(run_);
+}
+
+void CopyTable::reorder(const std::vector<Run>& runs) noexcept {
+    // Some were joined.
+    if (runs.size() != size_) return;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        from_[i] = (runs[i].from >> packing_.group_shift) * static_cast<std::int64_t>(packing_.group_bytes);
+        to_[i] = (runs[i].to >> packing_.group_shift) * static_cast<std::int64_t>(packing_.group_bytes);
+    }
 }
 
 }  // namespace hurray::transcode_detail

@@ -71,11 +71,13 @@ class CopyTable {
               std::uint64_t to_start) const noexcept {
         kernel_(*this, from_base, from_start, to_base, to_start);
     }
-    [[nodiscard]] std::uint64_t element_count() const noexcept { return element_count_; }
-    /// Bytes of memory that the table takes.
-    [[nodiscard]] std::uint64_t memory() const noexcept {
-        return (from_.capacity() + to_.capacity() + counts_.capacity()) * 8;
+    /// Whether it copies whole bytes and lists the place of each run in both buffers, all runs being equally long.
+    [[nodiscard]] bool lists_both_places() const noexcept {
+        return whole_bytes_ && size_ == from_.size() && size_ == to_.size() && counts_.empty();
     }
+    /// Puts the same runs into another order, if none of them were joined. Only with lists_both_places().
+    void reorder(const std::vector<Run>& runs) noexcept;
+    [[nodiscard]] std::uint64_t element_count() const noexcept { return element_count_; }
 
   private:
     using Kernel = void (*)(const CopyTable&, const std::byte*, std::uint64_t, std::byte*, std::uint64_t) noexcept;
@@ -94,6 +96,7 @@ class CopyTable {
     std::size_t size_ = 0;
     std::uint64_t element_count_ = 0;
     Packing packing_;
+    bool whole_bytes_ = false;
     Kernel kernel_ = nullptr;
     // Of squares: where their rows start in the source, and their columns in the target, in bytes.
     static constexpr std::size_t largest_square = 8;

@@ -130,7 +130,7 @@ class BlockTables {
         CopyTable table;
         Entry(std::uint64_t k, CopyTable&& t) : key(k), table(std::move(t)) {}
     };
-    static constexpr std::size_t most_entries = 64;
+    static constexpr std::size_t most_entries = 32;
 
     [[nodiscard]] CopyTable make_whole() const {
         std::vector<Steps> steps;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -59,30 +61,44 @@ inline Strides plain_strides(const Shape& shape, std::uint8_t layout) {
     return strides;
 }
 
-inline std::int64_t dot(const Shape& index, const Strides& strides) {
+inline std::int64_t dot(const std::uint64_t* index, const Strides& strides) {
     std::int64_t sum = 0;
-    for (std::size_t k = 0; k < index.size(); ++k) sum += static_cast<std::int64_t>(index[k]) * strides[k];
+    for (std::size_t k = 0; k < strides.size(); ++k) sum += static_cast<std::int64_t>(index[k]) * strides[k];
     return sum;
 }
 
-inline std::int64_t in_grid(const Shape& index, const Shape& grid, std::uint8_t layout, const Strides& strides) {
-    return dot(index, layout == layout_tag::strided ? strides : plain_strides(grid, layout));
+/// The place in a grid of a plain order, or of strides. Takes no memory: it is asked for every element of many tensors.
+inline std::int64_t in_grid(const std::uint64_t* index, std::span<const std::uint64_t> grid, std::uint8_t layout,
+                            const Strides& strides) {
+    if (layout == layout_tag::strided) return dot(index, strides);
+    std::int64_t sum = 0;
+    std::uint64_t step = 1;
+    for (std::size_t i = 0; i < grid.size(); ++i) {
+        const std::size_t k = layout == layout_tag::row_major ? grid.size() - 1 - i : i;
+        sum += static_cast<std::int64_t>(index[k] * step);
+        step *= grid[k];
+    }
+    return sum;
 }
 
-inline std::int64_t in_tiles(Shape index, const Shape& whole, const std::vector<Tiles>& tiles, std::size_t level) {
+inline std::int64_t in_tiles(const std::uint64_t* index, const Shape& whole, const std::vector<Tiles>& tiles,
+                             std::size_t level) {
     const Tiles& t = tiles[level];
-    Shape grid;
-    Shape tile;
+    const std::size_t rank = whole.size();
+    std::array<std::uint64_t, 8> grid;
+    std::array<std::uint64_t, 8> tile;
+    std::array<std::uint64_t, 8> inside;
     std::int64_t elements = 1;
-    for (std::size_t k = 0; k < whole.size(); ++k) {
-        grid.push_back((whole[k] + t.shape[k] - 1) / t.shape[k]);
-        tile.push_back(index[k] / t.shape[k]);
-        index[k] %= t.shape[k];
+    for (std::size_t k = 0; k < rank; ++k) {
+        grid[k] = (whole[k] + t.shape[k] - 1) / t.shape[k];
+        tile[k] = index[k] / t.shape[k];
+        inside[k] = index[k] % t.shape[k];
         elements *= static_cast<std::int64_t>(t.shape[k]);
     }
-    const std::int64_t outer = in_grid(tile, grid, t.outer, t.outer_strides) * elements;
-    if (t.inner == layout_tag::tiled) return outer + in_tiles(index, t.shape, tiles, level + 1);
-    return outer + in_grid(index, t.shape, t.inner, t.inner_strides);
+    const std::int64_t outer =
+        in_grid(tile.data(), std::span(grid).first(rank), t.outer, t.outer_strides) * elements;
+    if (t.inner == layout_tag::tiled) return outer + in_tiles(inside.data(), t.shape, tiles, level + 1);
+    return outer + in_grid(inside.data(), t.shape, t.inner, t.inner_strides);
 }
 
 /// The place of an element.
@@ -90,9 +106,9 @@ inline std::int64_t in_tiles(Shape index, const Shape& whole, const std::vector<
 inline std::int64_t place_of(const DenseLayout& layout, const Shape& storage, const Shape& index) {
     switch (layout.layout) {
         case layout_tag::strided:
-            return dot(index, layout.strides);
+            return dot(index.data(), layout.strides);
         case layout_tag::tiled:
-            return in_tiles(index, storage, layout.tiles, 0);
+            return in_tiles(index.data(), storage, layout.tiles, 0);
         case layout_tag::morton: {
             std::int64_t code = 0;
             for (std::size_t d = 0; d < index.size(); ++d) {
@@ -103,13 +119,14 @@ inline std::int64_t place_of(const DenseLayout& layout, const Shape& storage, co
             return code;
         }
         case layout_tag::hilbert: {
-            Shape x = index;
+            std::array<std::uint64_t, 8> x;
+            std::ranges::copy(index, x.begin());
             std::uint32_t order = 0;
             while (storage[0] >> order != 1) ++order;
-            return static_cast<std::int64_t>(hilbert_index(x.data(), static_cast<std::uint32_t>(x.size()), order));
+            return static_cast<std::int64_t>(hilbert_index(x.data(), static_cast<std::uint32_t>(index.size()), order));
         }
         default:
-            return dot(index, plain_strides(storage, layout.layout));
+            return in_grid(index.data(), storage, layout.layout, {});
     }
 }
 

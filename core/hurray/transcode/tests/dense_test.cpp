@@ -139,7 +139,7 @@ TEST_P(EveryPair, IsCopiedElementByElement) {
         for (DenseLayout& more : sources_of(shape, random)) sources.push_back(std::move(more));
         for (const DenseLayout& from : sources) {
             for (const DenseLayout& to : targets) {
-                if (all_types && random.below(4) != 0) continue;
+                if (all_types && random.below(8) != 0) continue;
                 const Type& type = all_types ? each : types[random.below(std::size(types))];
                 check(type, shape, from, to, random.below(3) * (1 + random.below(40)), random);
                 if (HasFatalFailure()) return;
@@ -158,16 +158,52 @@ INSTANTIATE_TEST_SUITE_P(Shapes, EveryPair,
 // Larger than the blocks in which copies are made.
 TEST(LargePairs, AreCopiedElementByElement) {
     test::Random random(5);
-    for (const Shape& shape : {Shape{130, 257}, Shape{128, 128}, Shape{33, 35, 37}, Shape{32, 32, 32}, Shape{20000},
-                               Shape{16, 16, 16, 16}, Shape{8, 8, 8, 8, 8}, Shape{1031, 40}}) {
+    for (const Shape& shape : {Shape{70, 257}, Shape{128, 128}, Shape{13, 35, 37}, Shape{16, 16, 16}, Shape{20000},
+                               Shape{8, 8, 8, 8}, Shape{4, 4, 4, 4, 4}, Shape{1031, 40}}) {
         const auto targets = layouts_of(shape, random);
         const auto sources = layouts_of(shape, random);
         for (const DenseLayout& from : sources) {
             for (const DenseLayout& to : targets) {
-                if (random.below(3) != 0) continue;
+                if (random.below(8) != 0) continue;
                 check(types[random.below(std::size(types))], shape, from, to, 0, random);
                 if (HasFatalFailure()) return;
             }
+        }
+    }
+}
+
+// Tiles that are no multiple of the tiles in them, which are read as they are. No builder makes them.
+TEST(Misfits, AreReadAsTheyAre) {
+    test::Random random(6);
+    const Shape shape = {13, 11};
+    const auto tiles_of = [](Shape inner) {
+        return DenseLayout{"misfit",
+                           layout_tag::tiled,
+                           {},
+                           {{{6, 4}, layout_tag::row_major, layout_tag::tiled}, {std::move(inner), layout_tag::col_major}}};
+    };
+    const Type type{0x11};
+    const Buffer buffer = test::random_buffer(4096, random);
+    DescriptorBuilder builder(type.tag, layout_tag::tiled, shape);
+    const DenseLayout fits = tiles_of({3, 2});
+    builder.set_tiled(fits.levels());
+    ASSERT_TRUE(builder.add_buffer(buffer.handle).has_value());
+    test::Bytes bytes = test::encoded(builder.build().value());
+    // tile_shape of level 2 lies behind the header, the shape, byte_offset and level 1.
+    constexpr std::size_t inner_at = 20 + 16 + 8 + 20;
+    ASSERT_EQ(bytes[inner_at], std::byte{3});
+    ASSERT_EQ(bytes[inner_at + 8], std::byte{2});
+    for (const Shape& inner : {Shape{4, 3}, Shape{4, 2}, Shape{12, 3}, Shape{5, 5}}) {
+        bytes[inner_at] = static_cast<std::byte>(inner[0]);
+        bytes[inner_at + 8] = static_cast<std::byte>(inner[1]);
+        Tensor source{test::decode_exact(bytes).value(), {buffer}};
+        const DenseLayout from = tiles_of(inner);
+        for (const DenseLayout& to : layouts_of(shape, random)) {
+            SCOPED_TRACE(to.name + ", tiles of " + testing::PrintToString(inner));
+            std::vector<TiledLevel> levels;
+            const auto result = transcode(source, test::spec_of(to, levels));
+            ASSERT_TRUE(result) << result.error().message;
+            ASSERT_TRUE(test::same_bytes(result->buffers[0], test::expected_copy(source, from, type, to)));
         }
     }
 }
