@@ -119,11 +119,11 @@ TEST(Decode, KeepsNothingOfTheInput) {
 
 TEST(Decode, IntoAPlaceGivesTheSameDescriptor) {
     Descriptor place = Descriptor::vacant();
-    for (const Bytes& bytes : test::valid_descriptors()) {
-        const auto refused = decode_into(std::span(bytes).first(bytes.size() - 1), place);
+    for (const auto& [name, bytes, options, entry] : test::valid_descriptors()) {
+        const auto refused = decode_into(std::span(bytes).first(bytes.size() - 1), place, options);
         ASSERT_FALSE(refused.has_value());
         place = Descriptor::vacant();
-        const auto decoded = decode_into(bytes, place);
+        const auto decoded = decode_into(bytes, place, options);
         ASSERT_TRUE(decoded.has_value()) << decoded.error().message;
         expect_same_bytes(place, bytes);
         place = Descriptor::vacant();
