@@ -216,6 +216,19 @@ TEST(SparseTranscode, EveryDenseLayoutGoesToEverySparseOneAndBack) {
     }
 }
 
+TEST(SparseTranscode, TranscodeKnowsTheseWays) {
+    const Tensor dense = dense_of(test::uint8, std::array<std::uint64_t, 2>{2, 2}, Bytes(4, std::byte{7}));
+    const auto csr = transcode(dense, {.layout = layout_tag::csr});
+    ASSERT_TRUE(csr.has_value()) << csr.error().message;
+    const auto csc = transcode(*csr, {.layout = layout_tag::csc});
+    ASSERT_TRUE(csc.has_value()) << csc.error().message;
+    EXPECT_EQ(csc->descriptor.layout(), layout_tag::csc);
+    const auto columns = transcode(*csc, {.layout = layout_tag::col_major});
+    ASSERT_TRUE(columns.has_value()) << columns.error().message;
+    EXPECT_EQ(columns->descriptor.layout(), layout_tag::col_major);
+    EXPECT_EQ(test::bytes_of(columns->buffers[0]), test::bytes_of(dense.buffers[0]));
+}
+
 TEST(SparseTranscode, BroadcastElementsAndOffsetsAreRead) {
     // Three rows that are one, from the second byte on.
     const std::array<std::uint64_t, 2> shape = {3, 4};
