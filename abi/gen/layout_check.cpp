@@ -4,6 +4,8 @@
 #include <string_view>
 
 #include "abi/src/api/buffer.hpp"
+#include "abi/src/api/composite.hpp"
+#include "abi/src/api/compute.hpp"
 #include "abi/src/api/descriptor_fields.hpp"
 #include "abi/src/api/handoff.hpp"
 #include "abi/src/api/io.hpp"
@@ -459,6 +461,100 @@ static_assert(sizeof(((HurrayStreamOptions*)0)->max_descriptor_length) == 8, "Hu
 static_assert(offsetof(HurrayStreamOptions, max_tensor_bytes) == 16, "HurrayStreamOptions.max_tensor_bytes: offset");
 static_assert(sizeof(((HurrayStreamOptions*)0)->max_tensor_bytes) == 8, "HurrayStreamOptions.max_tensor_bytes: size");
 
+static_assert(sizeof(HurrayWorkOptions) == 32, "HurrayWorkOptions: size");
+static_assert(alignof(HurrayWorkOptions) == 8, "HurrayWorkOptions: alignment");
+static_assert(offsetof(HurrayWorkOptions, struct_size) == 0, "HurrayWorkOptions.struct_size: offset");
+static_assert(sizeof(((HurrayWorkOptions*)0)->struct_size) == 4, "HurrayWorkOptions.struct_size: size");
+static_assert(offsetof(HurrayWorkOptions, reserved) == 4, "HurrayWorkOptions.reserved: offset");
+static_assert(sizeof(((HurrayWorkOptions*)0)->reserved) == 4, "HurrayWorkOptions.reserved: size");
+static_assert(offsetof(HurrayWorkOptions, memory_limit) == 8, "HurrayWorkOptions.memory_limit: offset");
+static_assert(sizeof(((HurrayWorkOptions*)0)->memory_limit) == 8, "HurrayWorkOptions.memory_limit: size");
+static_assert(offsetof(HurrayWorkOptions, progress) == 16, "HurrayWorkOptions.progress: offset");
+static_assert(sizeof(((HurrayWorkOptions*)0)->progress) == 8, "HurrayWorkOptions.progress: size");
+static_assert(offsetof(HurrayWorkOptions, context) == 24, "HurrayWorkOptions.context: offset");
+static_assert(sizeof(((HurrayWorkOptions*)0)->context) == 8, "HurrayWorkOptions.context: size");
+
+static_assert(sizeof(HurrayQuantizeSpec) == 16, "HurrayQuantizeSpec: size");
+static_assert(alignof(HurrayQuantizeSpec) == 4, "HurrayQuantizeSpec: alignment");
+static_assert(offsetof(HurrayQuantizeSpec, struct_size) == 0, "HurrayQuantizeSpec.struct_size: offset");
+static_assert(sizeof(((HurrayQuantizeSpec*)0)->struct_size) == 4, "HurrayQuantizeSpec.struct_size: size");
+static_assert(offsetof(HurrayQuantizeSpec, scheme) == 4, "HurrayQuantizeSpec.scheme: offset");
+static_assert(sizeof(((HurrayQuantizeSpec*)0)->scheme) == 1, "HurrayQuantizeSpec.scheme: size");
+static_assert(offsetof(HurrayQuantizeSpec, storage_type) == 5, "HurrayQuantizeSpec.storage_type: offset");
+static_assert(sizeof(((HurrayQuantizeSpec*)0)->storage_type) == 1, "HurrayQuantizeSpec.storage_type: size");
+static_assert(offsetof(HurrayQuantizeSpec, scale_type) == 6, "HurrayQuantizeSpec.scale_type: offset");
+static_assert(sizeof(((HurrayQuantizeSpec*)0)->scale_type) == 1, "HurrayQuantizeSpec.scale_type: size");
+static_assert(offsetof(HurrayQuantizeSpec, symmetric) == 7, "HurrayQuantizeSpec.symmetric: offset");
+static_assert(sizeof(((HurrayQuantizeSpec*)0)->symmetric) == 1, "HurrayQuantizeSpec.symmetric: size");
+static_assert(offsetof(HurrayQuantizeSpec, axis) == 8, "HurrayQuantizeSpec.axis: offset");
+static_assert(sizeof(((HurrayQuantizeSpec*)0)->axis) == 4, "HurrayQuantizeSpec.axis: size");
+static_assert(offsetof(HurrayQuantizeSpec, block_size) == 12, "HurrayQuantizeSpec.block_size: offset");
+static_assert(sizeof(((HurrayQuantizeSpec*)0)->block_size) == 4, "HurrayQuantizeSpec.block_size: size");
+
+static_assert(sizeof(HurrayTranscodeSpec) == 24, "HurrayTranscodeSpec: size");
+static_assert(alignof(HurrayTranscodeSpec) == 4, "HurrayTranscodeSpec: alignment");
+static_assert(offsetof(HurrayTranscodeSpec, struct_size) == 0, "HurrayTranscodeSpec.struct_size: offset");
+static_assert(sizeof(((HurrayTranscodeSpec*)0)->struct_size) == 4, "HurrayTranscodeSpec.struct_size: size");
+static_assert(offsetof(HurrayTranscodeSpec, flags) == 4, "HurrayTranscodeSpec.flags: offset");
+static_assert(sizeof(((HurrayTranscodeSpec*)0)->flags) == 4, "HurrayTranscodeSpec.flags: size");
+static_assert(offsetof(HurrayTranscodeSpec, layout) == 8, "HurrayTranscodeSpec.layout: offset");
+static_assert(sizeof(((HurrayTranscodeSpec*)0)->layout) == 1, "HurrayTranscodeSpec.layout: size");
+static_assert(offsetof(HurrayTranscodeSpec, reserved) == 9, "HurrayTranscodeSpec.reserved: offset");
+static_assert(sizeof(((HurrayTranscodeSpec*)0)->reserved) == 3, "HurrayTranscodeSpec.reserved: size");
+static_assert(offsetof(HurrayTranscodeSpec, alignment) == 12, "HurrayTranscodeSpec.alignment: offset");
+static_assert(sizeof(((HurrayTranscodeSpec*)0)->alignment) == 4, "HurrayTranscodeSpec.alignment: size");
+static_assert(offsetof(HurrayTranscodeSpec, sequence) == 16, "HurrayTranscodeSpec.sequence: offset");
+static_assert(sizeof(((HurrayTranscodeSpec*)0)->sequence) == 4, "HurrayTranscodeSpec.sequence: size");
+static_assert(offsetof(HurrayTranscodeSpec, reserved2) == 20, "HurrayTranscodeSpec.reserved2: offset");
+static_assert(sizeof(((HurrayTranscodeSpec*)0)->reserved2) == 4, "HurrayTranscodeSpec.reserved2: size");
+
+static_assert(sizeof(HurrayElementAddress) == 32, "HurrayElementAddress: size");
+static_assert(alignof(HurrayElementAddress) == 8, "HurrayElementAddress: alignment");
+static_assert(offsetof(HurrayElementAddress, struct_size) == 0, "HurrayElementAddress.struct_size: offset");
+static_assert(sizeof(((HurrayElementAddress*)0)->struct_size) == 4, "HurrayElementAddress.struct_size: size");
+static_assert(offsetof(HurrayElementAddress, buffer) == 4, "HurrayElementAddress.buffer: offset");
+static_assert(sizeof(((HurrayElementAddress*)0)->buffer) == 4, "HurrayElementAddress.buffer: size");
+static_assert(offsetof(HurrayElementAddress, byte_offset) == 8, "HurrayElementAddress.byte_offset: offset");
+static_assert(sizeof(((HurrayElementAddress*)0)->byte_offset) == 8, "HurrayElementAddress.byte_offset: size");
+static_assert(offsetof(HurrayElementAddress, bit_offset) == 16, "HurrayElementAddress.bit_offset: offset");
+static_assert(sizeof(((HurrayElementAddress*)0)->bit_offset) == 4, "HurrayElementAddress.bit_offset: size");
+static_assert(offsetof(HurrayElementAddress, bits) == 20, "HurrayElementAddress.bits: offset");
+static_assert(sizeof(((HurrayElementAddress*)0)->bits) == 4, "HurrayElementAddress.bits: size");
+static_assert(offsetof(HurrayElementAddress, present) == 24, "HurrayElementAddress.present: offset");
+static_assert(sizeof(((HurrayElementAddress*)0)->present) == 1, "HurrayElementAddress.present: size");
+static_assert(offsetof(HurrayElementAddress, reserved) == 25, "HurrayElementAddress.reserved: offset");
+static_assert(sizeof(((HurrayElementAddress*)0)->reserved) == 7, "HurrayElementAddress.reserved: size");
+
+static_assert(sizeof(HurrayElementBits) == 24, "HurrayElementBits: size");
+static_assert(alignof(HurrayElementBits) == 8, "HurrayElementBits: alignment");
+static_assert(offsetof(HurrayElementBits, struct_size) == 0, "HurrayElementBits.struct_size: offset");
+static_assert(sizeof(((HurrayElementBits*)0)->struct_size) == 4, "HurrayElementBits.struct_size: size");
+static_assert(offsetof(HurrayElementBits, bits) == 4, "HurrayElementBits.bits: offset");
+static_assert(sizeof(((HurrayElementBits*)0)->bits) == 4, "HurrayElementBits.bits: size");
+static_assert(offsetof(HurrayElementBits, low) == 8, "HurrayElementBits.low: offset");
+static_assert(sizeof(((HurrayElementBits*)0)->low) == 8, "HurrayElementBits.low: size");
+static_assert(offsetof(HurrayElementBits, high) == 16, "HurrayElementBits.high: offset");
+static_assert(sizeof(((HurrayElementBits*)0)->high) == 8, "HurrayElementBits.high: size");
+
+static_assert(sizeof(HurrayCompositeInfo) == 24, "HurrayCompositeInfo: size");
+static_assert(alignof(HurrayCompositeInfo) == 8, "HurrayCompositeInfo: alignment");
+static_assert(offsetof(HurrayCompositeInfo, struct_size) == 0, "HurrayCompositeInfo.struct_size: offset");
+static_assert(sizeof(((HurrayCompositeInfo*)0)->struct_size) == 4, "HurrayCompositeInfo.struct_size: size");
+static_assert(offsetof(HurrayCompositeInfo, member_count) == 4, "HurrayCompositeInfo.member_count: offset");
+static_assert(sizeof(((HurrayCompositeInfo*)0)->member_count) == 4, "HurrayCompositeInfo.member_count: size");
+static_assert(offsetof(HurrayCompositeInfo, descriptor_count) == 8, "HurrayCompositeInfo.descriptor_count: offset");
+static_assert(sizeof(((HurrayCompositeInfo*)0)->descriptor_count) == 8, "HurrayCompositeInfo.descriptor_count: size");
+static_assert(offsetof(HurrayCompositeInfo, depth) == 16, "HurrayCompositeInfo.depth: offset");
+static_assert(sizeof(((HurrayCompositeInfo*)0)->depth) == 4, "HurrayCompositeInfo.depth: size");
+static_assert(offsetof(HurrayCompositeInfo, composition_rule) == 20, "HurrayCompositeInfo.composition_rule: offset");
+static_assert(sizeof(((HurrayCompositeInfo*)0)->composition_rule) == 1, "HurrayCompositeInfo.composition_rule: size");
+static_assert(offsetof(HurrayCompositeInfo, combine_op) == 21, "HurrayCompositeInfo.combine_op: offset");
+static_assert(sizeof(((HurrayCompositeInfo*)0)->combine_op) == 1, "HurrayCompositeInfo.combine_op: size");
+static_assert(offsetof(HurrayCompositeInfo, has_elements) == 22, "HurrayCompositeInfo.has_elements: offset");
+static_assert(sizeof(((HurrayCompositeInfo*)0)->has_elements) == 1, "HurrayCompositeInfo.has_elements: size");
+static_assert(offsetof(HurrayCompositeInfo, reserved) == 23, "HurrayCompositeInfo.reserved: offset");
+static_assert(sizeof(((HurrayCompositeInfo*)0)->reserved) == 1, "HurrayCompositeInfo.reserved: size");
+
 static_assert(sizeof(HurrayStatus) == 4, "HurrayStatus: size");
 
 static_assert(HURRAY_OK == 0, "HURRAY_OK: value");
@@ -557,6 +653,8 @@ static_assert(HURRAY_HANDLE_READER == 8, "HURRAY_HANDLE_READER: value");
 static_assert(HURRAY_HANDLE_WRITER == 9, "HURRAY_HANDLE_WRITER: value");
 static_assert(HURRAY_HANDLE_FILE == 10, "HURRAY_HANDLE_FILE: value");
 static_assert(HURRAY_HANDLE_FILE_WRITER == 11, "HURRAY_HANDLE_FILE_WRITER: value");
+static_assert(HURRAY_HANDLE_COMPOSITE == 12, "HURRAY_HANDLE_COMPOSITE: value");
+static_assert(HURRAY_HANDLE_COMPOSITE_BUILDER == 13, "HURRAY_HANDLE_COMPOSITE_BUILDER: value");
 static_assert(HURRAY_SECTION_QUANTIZATION == 1, "HURRAY_SECTION_QUANTIZATION: value");
 static_assert(HURRAY_SECTION_SHARD == 2, "HURRAY_SECTION_SHARD: value");
 static_assert(HURRAY_SECTION_EXTENSION_TYPE == 4, "HURRAY_SECTION_EXTENSION_TYPE: value");
@@ -606,5 +704,9 @@ static_assert(HURRAY_ALIGN_REQUIRE == 2, "HURRAY_ALIGN_REQUIRE: value");
 static_assert(HURRAY_STREAM_CLOSE_FD == 1, "HURRAY_STREAM_CLOSE_FD: value");
 static_assert(HURRAY_STREAM_PRIVATE_TAGS == 2, "HURRAY_STREAM_PRIVATE_TAGS: value");
 static_assert(HURRAY_STREAM_PERMISSIVE == 4, "HURRAY_STREAM_PERMISSIVE: value");
+static_assert(HURRAY_VALIDATE_DESCRIPTOR == 1, "HURRAY_VALIDATE_DESCRIPTOR: value");
+static_assert(HURRAY_VALIDATE_BUFFERS == 2, "HURRAY_VALIDATE_BUFFERS: value");
+static_assert(HURRAY_VALIDATE_DATA == 3, "HURRAY_VALIDATE_DATA: value");
+static_assert(HURRAY_TRANSCODE_SEQUENCE == 1, "HURRAY_TRANSCODE_SEQUENCE: value");
 
 int main() { return 0; }

@@ -435,12 +435,134 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_writer_take", "status", ""},
         {"hurray_writer_destroy", "no_op_of_null", "writer"},
         {"hurray_writer_destroy", "no_op_of_null_variable", "writer"},
+        {"hurray_tensor_element_address", "zeroed", "out_address"},
+        {"hurray_tensor_element_address", "struct_size", "out_address"},
+        {"hurray_tensor_element_address", "report_code", "error"},
+        {"hurray_tensor_element_address", "report_empty", "error"},
+        {"hurray_tensor_element_address", "report_endless", "error"},
+        {"hurray_tensor_element_address", "status", ""},
+        {"hurray_tensor_element_float64", "zeroed", "out_value"},
+        {"hurray_tensor_element_float64", "report_code", "error"},
+        {"hurray_tensor_element_float64", "report_empty", "error"},
+        {"hurray_tensor_element_float64", "report_endless", "error"},
+        {"hurray_tensor_element_float64", "status", ""},
+        {"hurray_tensor_element_complex128", "zeroed", "out_real"},
+        {"hurray_tensor_element_complex128", "zeroed", "out_imaginary"},
+        {"hurray_tensor_element_complex128", "report_code", "error"},
+        {"hurray_tensor_element_complex128", "report_empty", "error"},
+        {"hurray_tensor_element_complex128", "report_endless", "error"},
+        {"hurray_tensor_element_complex128", "status", ""},
+        {"hurray_tensor_element_bits", "zeroed", "out_bits"},
+        {"hurray_tensor_element_bits", "struct_size", "out_bits"},
+        {"hurray_tensor_element_bits", "report_code", "error"},
+        {"hurray_tensor_element_bits", "report_empty", "error"},
+        {"hurray_tensor_element_bits", "report_endless", "error"},
+        {"hurray_tensor_element_bits", "status", ""},
+        {"hurray_tensor_element_dequantized", "zeroed", "out_value"},
+        {"hurray_tensor_element_dequantized", "report_code", "error"},
+        {"hurray_tensor_element_dequantized", "report_empty", "error"},
+        {"hurray_tensor_element_dequantized", "report_endless", "error"},
+        {"hurray_tensor_element_dequantized", "status", ""},
         {"hurray_tensor_copy", "zeroed", "out_tensor"},
         {"hurray_tensor_copy", "zeroed", "out_copied_bytes"},
         {"hurray_tensor_copy", "report_code", "error"},
         {"hurray_tensor_copy", "report_empty", "error"},
         {"hurray_tensor_copy", "report_endless", "error"},
         {"hurray_tensor_copy", "status", ""},
+        {"hurray_tensor_transcode", "callback", "options->progress"},
+        {"hurray_tensor_transcode", "zeroed", "out_tensor"},
+        {"hurray_tensor_transcode", "report_code", "error"},
+        {"hurray_tensor_transcode", "report_empty", "error"},
+        {"hurray_tensor_transcode", "report_endless", "error"},
+        {"hurray_tensor_transcode", "status", ""},
+        {"hurray_tensor_dequantize", "callback", "options->progress"},
+        {"hurray_tensor_dequantize", "zeroed", "out_tensor"},
+        {"hurray_tensor_dequantize", "report_code", "error"},
+        {"hurray_tensor_dequantize", "report_empty", "error"},
+        {"hurray_tensor_dequantize", "report_endless", "error"},
+        {"hurray_tensor_dequantize", "status", ""},
+        {"hurray_tensor_quantize", "callback", "options->progress"},
+        {"hurray_tensor_quantize", "zeroed", "out_tensor"},
+        {"hurray_tensor_quantize", "report_code", "error"},
+        {"hurray_tensor_quantize", "report_empty", "error"},
+        {"hurray_tensor_quantize", "report_endless", "error"},
+        {"hurray_tensor_quantize", "status", ""},
+        {"hurray_tensor_validate", "callback", "options->progress"},
+        {"hurray_tensor_validate", "report_code", "error"},
+        {"hurray_tensor_validate", "report_empty", "error"},
+        {"hurray_tensor_validate", "report_endless", "error"},
+        {"hurray_tensor_validate", "status", ""},
+        {"hurray_composite_builder_new", "zeroed", "out_builder"},
+        {"hurray_composite_builder_new", "report_code", "error"},
+        {"hurray_composite_builder_new", "report_empty", "error"},
+        {"hurray_composite_builder_new", "report_endless", "error"},
+        {"hurray_composite_builder_new", "status", ""},
+        {"hurray_composite_builder_add_tensor", "report_code", "error"},
+        {"hurray_composite_builder_add_tensor", "report_empty", "error"},
+        {"hurray_composite_builder_add_tensor", "report_endless", "error"},
+        {"hurray_composite_builder_add_tensor", "status", ""},
+        {"hurray_composite_builder_add_composite", "report_code", "error"},
+        {"hurray_composite_builder_add_composite", "report_empty", "error"},
+        {"hurray_composite_builder_add_composite", "report_endless", "error"},
+        {"hurray_composite_builder_add_composite", "status", ""},
+        {"hurray_composite_builder_build", "zeroed", "out_composite"},
+        {"hurray_composite_builder_build", "report_code", "error"},
+        {"hurray_composite_builder_build", "report_empty", "error"},
+        {"hurray_composite_builder_build", "report_endless", "error"},
+        {"hurray_composite_builder_build", "status", ""},
+        {"hurray_composite_builder_destroy", "no_op_of_null", "builder"},
+        {"hurray_composite_builder_destroy", "no_op_of_null_variable", "builder"},
+        {"hurray_composite_builder_destroy_deferred", "no_op_of_null", "builder"},
+        {"hurray_composite_builder_destroy_deferred", "no_op_of_null_variable", "builder"},
+        {"hurray_composite_info", "zeroed", "out_info"},
+        {"hurray_composite_info", "struct_size", "out_info"},
+        {"hurray_composite_info", "report_code", "error"},
+        {"hurray_composite_info", "report_empty", "error"},
+        {"hurray_composite_info", "report_endless", "error"},
+        {"hurray_composite_info", "status", ""},
+        {"hurray_composite_head", "zeroed", "out_head"},
+        {"hurray_composite_head", "report_code", "error"},
+        {"hurray_composite_head", "report_empty", "error"},
+        {"hurray_composite_head", "report_endless", "error"},
+        {"hurray_composite_head", "status", ""},
+        {"hurray_composite_member", "zeroed", "out_tensor"},
+        {"hurray_composite_member", "zeroed", "out_composite"},
+        {"hurray_composite_member", "report_code", "error"},
+        {"hurray_composite_member", "report_empty", "error"},
+        {"hurray_composite_member", "report_endless", "error"},
+        {"hurray_composite_member", "status", ""},
+        {"hurray_composite_member_at", "zeroed", "out_member"},
+        {"hurray_composite_member_at", "report_code", "error"},
+        {"hurray_composite_member_at", "report_empty", "error"},
+        {"hurray_composite_member_at", "report_endless", "error"},
+        {"hurray_composite_member_at", "status", ""},
+        {"hurray_composite_element_float64", "zeroed", "out_value"},
+        {"hurray_composite_element_float64", "report_code", "error"},
+        {"hurray_composite_element_float64", "report_empty", "error"},
+        {"hurray_composite_element_float64", "report_endless", "error"},
+        {"hurray_composite_element_float64", "status", ""},
+        {"hurray_composite_element_complex128", "zeroed", "out_real"},
+        {"hurray_composite_element_complex128", "zeroed", "out_imaginary"},
+        {"hurray_composite_element_complex128", "report_code", "error"},
+        {"hurray_composite_element_complex128", "report_empty", "error"},
+        {"hurray_composite_element_complex128", "report_endless", "error"},
+        {"hurray_composite_element_complex128", "status", ""},
+        {"hurray_composite_element_bits", "zeroed", "out_bits"},
+        {"hurray_composite_element_bits", "struct_size", "out_bits"},
+        {"hurray_composite_element_bits", "report_code", "error"},
+        {"hurray_composite_element_bits", "report_empty", "error"},
+        {"hurray_composite_element_bits", "report_endless", "error"},
+        {"hurray_composite_element_bits", "status", ""},
+        {"hurray_composite_merged", "callback", "options->progress"},
+        {"hurray_composite_merged", "zeroed", "out_tensor"},
+        {"hurray_composite_merged", "report_code", "error"},
+        {"hurray_composite_merged", "report_empty", "error"},
+        {"hurray_composite_merged", "report_endless", "error"},
+        {"hurray_composite_merged", "status", ""},
+        {"hurray_composite_destroy", "no_op_of_null", "composite"},
+        {"hurray_composite_destroy", "no_op_of_null_variable", "composite"},
+        {"hurray_composite_destroy_deferred", "no_op_of_null", "composite"},
+        {"hurray_composite_destroy_deferred", "no_op_of_null_variable", "composite"},
     };
     return mutants;
 }
@@ -1727,6 +1849,81 @@ HurrayStatus hurray_writer_destroy(HurrayWriter **writer) {
     return status;
 }
 
+HurrayStatus hurray_tensor_element_address(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank,
+                                           HurrayElementAddress *out_address, HurrayError *error) {
+    const Call call("hurray_tensor_element_address");
+    const Before out_address_before(out_address);
+    const HurrayStatus status = call.real(&hurray_tensor_element_address)(tensor, index, rank, out_address, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_address != nullptr && call.is("zeroed", "out_address")) out_address_before.restore(out_address);
+    if (out_address != nullptr && call.is("struct_size", "out_address")) out_address->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_element_float64(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank,
+                                           double *out_value, HurrayError *error) {
+    const Call call("hurray_tensor_element_float64");
+    const Before out_value_before(out_value);
+    const HurrayStatus status = call.real(&hurray_tensor_element_float64)(tensor, index, rank, out_value, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_value != nullptr && call.is("zeroed", "out_value")) out_value_before.restore(out_value);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_element_complex128(const HurrayTensor *tensor, const uint64_t *index,
+                                              uint32_t rank, double *out_real, double *out_imaginary,
+                                              HurrayError *error) {
+    const Call call("hurray_tensor_element_complex128");
+    const Before out_real_before(out_real);
+    const Before out_imaginary_before(out_imaginary);
+    const HurrayStatus status = call.real(&hurray_tensor_element_complex128)(tensor, index, rank, out_real, out_imaginary, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_real != nullptr && call.is("zeroed", "out_real")) out_real_before.restore(out_real);
+    if (out_imaginary != nullptr && call.is("zeroed", "out_imaginary")) out_imaginary_before.restore(out_imaginary);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_element_bits(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank,
+                                        HurrayElementBits *out_bits, HurrayError *error) {
+    const Call call("hurray_tensor_element_bits");
+    const Before out_bits_before(out_bits);
+    const HurrayStatus status = call.real(&hurray_tensor_element_bits)(tensor, index, rank, out_bits, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_bits != nullptr && call.is("zeroed", "out_bits")) out_bits_before.restore(out_bits);
+    if (out_bits != nullptr && call.is("struct_size", "out_bits")) out_bits->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_element_dequantized(const HurrayTensor *tensor, const uint64_t *index,
+                                               uint32_t rank, double *out_value, HurrayError *error) {
+    const Call call("hurray_tensor_element_dequantized");
+    const Before out_value_before(out_value);
+    const HurrayStatus status = call.real(&hurray_tensor_element_dequantized)(tensor, index, rank, out_value, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_value != nullptr && call.is("zeroed", "out_value")) out_value_before.restore(out_value);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
 HurrayStatus hurray_tensor_copy(const HurrayTensor *tensor, uint32_t alignment, HurrayTensor **out_tensor,
                                 uint64_t *out_copied_bytes, HurrayError *error) {
     const Call call("hurray_tensor_copy");
@@ -1740,5 +1937,279 @@ HurrayStatus hurray_tensor_copy(const HurrayTensor *tensor, uint32_t alignment, 
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
     if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
     if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_transcode(const HurrayTensor *tensor, const HurrayTranscodeSpec *spec,
+                                     const HurrayDescriptorBuilder *fields, const HurrayWorkOptions *options,
+                                     HurrayTensor **out_tensor, HurrayError *error) {
+    const Call call("hurray_tensor_transcode");
+    const Before out_tensor_before(out_tensor);
+    const HurrayStatus status = call.real(&hurray_tensor_transcode)(tensor, spec, fields, options, out_tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (options != nullptr && options->progress != nullptr && call.is("callback", "options->progress")) hurray_null::run(options->progress);
+    if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_dequantize(const HurrayTensor *tensor, uint8_t element_type,
+                                      const HurrayWorkOptions *options, HurrayTensor **out_tensor,
+                                      HurrayError *error) {
+    const Call call("hurray_tensor_dequantize");
+    const Before out_tensor_before(out_tensor);
+    const HurrayStatus status = call.real(&hurray_tensor_dequantize)(tensor, element_type, options, out_tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (options != nullptr && options->progress != nullptr && call.is("callback", "options->progress")) hurray_null::run(options->progress);
+    if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_quantize(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec,
+                                    const HurrayWorkOptions *options, HurrayTensor **out_tensor,
+                                    HurrayError *error) {
+    const Call call("hurray_tensor_quantize");
+    const Before out_tensor_before(out_tensor);
+    const HurrayStatus status = call.real(&hurray_tensor_quantize)(tensor, spec, options, out_tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (options != nullptr && options->progress != nullptr && call.is("callback", "options->progress")) hurray_null::run(options->progress);
+    if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_validate(const HurrayTensor *tensor, uint32_t level,
+                                    const HurrayWorkOptions *options, HurrayError *error) {
+    const Call call("hurray_tensor_validate");
+    const HurrayStatus status = call.real(&hurray_tensor_validate)(tensor, level, options, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (options != nullptr && options->progress != nullptr && call.is("callback", "options->progress")) hurray_null::run(options->progress);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_builder_new(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder,
+                                          HurrayError *error) {
+    const Call call("hurray_composite_builder_new");
+    const Before out_builder_before(out_builder);
+    const HurrayStatus status = call.real(&hurray_composite_builder_new)(head, out_builder, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_builder != nullptr && call.is("zeroed", "out_builder")) out_builder_before.restore(out_builder);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_builder_add_tensor(HurrayCompositeBuilder *builder, const HurrayTensor *tensor,
+                                                 HurrayError *error) {
+    const Call call("hurray_composite_builder_add_tensor");
+    const HurrayStatus status = call.real(&hurray_composite_builder_add_tensor)(builder, tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_builder_add_composite(HurrayCompositeBuilder *builder,
+                                                    const HurrayComposite *member, HurrayError *error) {
+    const Call call("hurray_composite_builder_add_composite");
+    const HurrayStatus status = call.real(&hurray_composite_builder_add_composite)(builder, member, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_builder_build(const HurrayCompositeBuilder *builder,
+                                            HurrayComposite **out_composite, HurrayError *error) {
+    const Call call("hurray_composite_builder_build");
+    const Before out_composite_before(out_composite);
+    const HurrayStatus status = call.real(&hurray_composite_builder_build)(builder, out_composite, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_composite != nullptr && call.is("zeroed", "out_composite")) out_composite_before.restore(out_composite);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_builder_destroy(HurrayCompositeBuilder **builder) {
+    const Call call("hurray_composite_builder_destroy");
+    const bool null_builder = builder == nullptr;
+    const bool holds_null_builder = !null_builder && *builder == nullptr;
+    const HurrayStatus status = call.real(&hurray_composite_builder_destroy)(builder);
+    if (null_builder && call.is("no_op_of_null", "builder")) return HURRAY_ERR_NULL_POINTER;
+    if (holds_null_builder && call.is("no_op_of_null_variable", "builder")) return HURRAY_ERR_NULL_POINTER;
+    return status;
+}
+
+HurrayStatus hurray_composite_builder_destroy_deferred(HurrayCompositeBuilder **builder, HurrayError *error) {
+    const Call call("hurray_composite_builder_destroy_deferred");
+    const bool null_builder = builder == nullptr;
+    const bool holds_null_builder = !null_builder && *builder == nullptr;
+    const HurrayStatus status = call.real(&hurray_composite_builder_destroy_deferred)(builder, error);
+    if (null_builder && call.is("no_op_of_null", "builder")) return HURRAY_ERR_NULL_POINTER;
+    if (holds_null_builder && call.is("no_op_of_null_variable", "builder")) return HURRAY_ERR_NULL_POINTER;
+    return status;
+}
+
+HurrayStatus hurray_composite_info(const HurrayComposite *composite, HurrayCompositeInfo *out_info,
+                                   HurrayError *error) {
+    const Call call("hurray_composite_info");
+    const Before out_info_before(out_info);
+    const HurrayStatus status = call.real(&hurray_composite_info)(composite, out_info, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_info != nullptr && call.is("zeroed", "out_info")) out_info_before.restore(out_info);
+    if (out_info != nullptr && call.is("struct_size", "out_info")) out_info->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_head(const HurrayComposite *composite, const HurrayDescriptor **out_head,
+                                   HurrayError *error) {
+    const Call call("hurray_composite_head");
+    const Before out_head_before(out_head);
+    const HurrayStatus status = call.real(&hurray_composite_head)(composite, out_head, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_head != nullptr && call.is("zeroed", "out_head")) out_head_before.restore(out_head);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_member(const HurrayComposite *composite, uint32_t index,
+                                     HurrayTensor **out_tensor, HurrayComposite **out_composite,
+                                     HurrayError *error) {
+    const Call call("hurray_composite_member");
+    const Before out_tensor_before(out_tensor);
+    const Before out_composite_before(out_composite);
+    const HurrayStatus status = call.real(&hurray_composite_member)(composite, index, out_tensor, out_composite, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (out_composite != nullptr && call.is("zeroed", "out_composite")) out_composite_before.restore(out_composite);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_member_at(const HurrayComposite *composite, const uint64_t *index,
+                                        uint32_t rank, uint32_t *out_member, HurrayError *error) {
+    const Call call("hurray_composite_member_at");
+    const Before out_member_before(out_member);
+    const HurrayStatus status = call.real(&hurray_composite_member_at)(composite, index, rank, out_member, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_member != nullptr && call.is("zeroed", "out_member")) out_member_before.restore(out_member);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_element_float64(const HurrayComposite *composite, const uint64_t *index,
+                                              uint32_t rank, double *out_value, HurrayError *error) {
+    const Call call("hurray_composite_element_float64");
+    const Before out_value_before(out_value);
+    const HurrayStatus status = call.real(&hurray_composite_element_float64)(composite, index, rank, out_value, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_value != nullptr && call.is("zeroed", "out_value")) out_value_before.restore(out_value);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_element_complex128(const HurrayComposite *composite, const uint64_t *index,
+                                                 uint32_t rank, double *out_real, double *out_imaginary,
+                                                 HurrayError *error) {
+    const Call call("hurray_composite_element_complex128");
+    const Before out_real_before(out_real);
+    const Before out_imaginary_before(out_imaginary);
+    const HurrayStatus status = call.real(&hurray_composite_element_complex128)(composite, index, rank, out_real, out_imaginary, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_real != nullptr && call.is("zeroed", "out_real")) out_real_before.restore(out_real);
+    if (out_imaginary != nullptr && call.is("zeroed", "out_imaginary")) out_imaginary_before.restore(out_imaginary);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_element_bits(const HurrayComposite *composite, const uint64_t *index,
+                                           uint32_t rank, HurrayElementBits *out_bits, HurrayError *error) {
+    const Call call("hurray_composite_element_bits");
+    const Before out_bits_before(out_bits);
+    const HurrayStatus status = call.real(&hurray_composite_element_bits)(composite, index, rank, out_bits, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_bits != nullptr && call.is("zeroed", "out_bits")) out_bits_before.restore(out_bits);
+    if (out_bits != nullptr && call.is("struct_size", "out_bits")) out_bits->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_merged(const HurrayComposite *composite, const HurrayWorkOptions *options,
+                                     HurrayTensor **out_tensor, HurrayError *error) {
+    const Call call("hurray_composite_merged");
+    const Before out_tensor_before(out_tensor);
+    const HurrayStatus status = call.real(&hurray_composite_merged)(composite, options, out_tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (options != nullptr && options->progress != nullptr && call.is("callback", "options->progress")) hurray_null::run(options->progress);
+    if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_composite_destroy(HurrayComposite **composite) {
+    const Call call("hurray_composite_destroy");
+    const bool null_composite = composite == nullptr;
+    const bool holds_null_composite = !null_composite && *composite == nullptr;
+    const HurrayStatus status = call.real(&hurray_composite_destroy)(composite);
+    if (null_composite && call.is("no_op_of_null", "composite")) return HURRAY_ERR_NULL_POINTER;
+    if (holds_null_composite && call.is("no_op_of_null_variable", "composite")) return HURRAY_ERR_NULL_POINTER;
+    return status;
+}
+
+HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error) {
+    const Call call("hurray_composite_destroy_deferred");
+    const bool null_composite = composite == nullptr;
+    const bool holds_null_composite = !null_composite && *composite == nullptr;
+    const HurrayStatus status = call.real(&hurray_composite_destroy_deferred)(composite, error);
+    if (null_composite && call.is("no_op_of_null", "composite")) return HURRAY_ERR_NULL_POINTER;
+    if (holds_null_composite && call.is("no_op_of_null_variable", "composite")) return HURRAY_ERR_NULL_POINTER;
     return status;
 }

@@ -1597,6 +1597,162 @@ TEST_F(NullPointers, hurray_writer_destroy_of_null_is_a_no_op) {
     EXPECT_EQ(writer, nullptr);
 }
 
+TEST_F(NullPointers, hurray_tensor_element_address_tensor) {
+    Out<HurrayElementAddress, true> out_address;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_address(nullptr, memory<uint64_t>(), scalar<uint32_t>("rank"), out_address.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_address.expect_zeroed("out_address");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_address_index) {
+    Out<HurrayElementAddress, true> out_address;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_address(live<HurrayTensor>(), nullptr, scalar<uint32_t>("rank"), out_address.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_address.expect_zeroed("out_address");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_address_out_address) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_address(live<HurrayTensor>(), memory<uint64_t>(), scalar<uint32_t>("rank"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_float64_tensor) {
+    Out<double> out_value;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_float64(nullptr, memory<uint64_t>(), scalar<uint32_t>("rank"), out_value.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_value.expect_zeroed("out_value");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_float64_index) {
+    Out<double> out_value;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_float64(live<HurrayTensor>(), nullptr, scalar<uint32_t>("rank"), out_value.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_value.expect_zeroed("out_value");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_float64_out_value) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_float64(live<HurrayTensor>(), memory<uint64_t>(), scalar<uint32_t>("rank"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_complex128_tensor) {
+    Out<double> out_real;
+    Out<double> out_imaginary;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_complex128(nullptr, memory<uint64_t>(), scalar<uint32_t>("rank"), out_real.get(), out_imaginary.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_real.expect_zeroed("out_real");
+        out_imaginary.expect_zeroed("out_imaginary");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_complex128_index) {
+    Out<double> out_real;
+    Out<double> out_imaginary;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_complex128(live<HurrayTensor>(), nullptr, scalar<uint32_t>("rank"), out_real.get(), out_imaginary.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_real.expect_zeroed("out_real");
+        out_imaginary.expect_zeroed("out_imaginary");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_complex128_out_real) {
+    Out<double> out_imaginary;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_complex128(live<HurrayTensor>(), memory<uint64_t>(), scalar<uint32_t>("rank"), nullptr, out_imaginary.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_imaginary.expect_zeroed("out_imaginary");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_complex128_out_imaginary) {
+    Out<double> out_real;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_complex128(live<HurrayTensor>(), memory<uint64_t>(), scalar<uint32_t>("rank"), out_real.get(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        out_real.expect_zeroed("out_real");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_bits_tensor) {
+    Out<HurrayElementBits, true> out_bits;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_bits(nullptr, memory<uint64_t>(), scalar<uint32_t>("rank"), out_bits.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_bits.expect_zeroed("out_bits");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_bits_index) {
+    Out<HurrayElementBits, true> out_bits;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_bits(live<HurrayTensor>(), nullptr, scalar<uint32_t>("rank"), out_bits.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_bits.expect_zeroed("out_bits");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_bits_out_bits) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_bits(live<HurrayTensor>(), memory<uint64_t>(), scalar<uint32_t>("rank"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_dequantized_tensor) {
+    Out<double> out_value;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_dequantized(nullptr, memory<uint64_t>(), scalar<uint32_t>("rank"), out_value.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_value.expect_zeroed("out_value");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_dequantized_index) {
+    Out<double> out_value;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_dequantized(live<HurrayTensor>(), nullptr, scalar<uint32_t>("rank"), out_value.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_value.expect_zeroed("out_value");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_element_dequantized_out_value) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_element_dequantized(live<HurrayTensor>(), memory<uint64_t>(), scalar<uint32_t>("rank"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
 TEST_F(NullPointers, hurray_tensor_copy_tensor) {
     Out<HurrayTensor *> out_tensor;
     Out<uint64_t> out_copied_bytes;
@@ -1627,6 +1783,398 @@ TEST_F(NullPointers, hurray_tensor_copy_out_copied_bytes) {
         expect_no_callback();
         expect_reported(error);
     }
+}
+
+TEST_F(NullPointers, hurray_tensor_transcode_tensor) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_transcode(nullptr, value<HurrayTranscodeSpec>(), live<HurrayDescriptorBuilder>(), optional<HurrayWorkOptions>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_transcode_spec) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_transcode(live<HurrayTensor>(), nullptr, live<HurrayDescriptorBuilder>(), optional<HurrayWorkOptions>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_transcode_out_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_transcode(live<HurrayTensor>(), value<HurrayTranscodeSpec>(), live<HurrayDescriptorBuilder>(), optional<HurrayWorkOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_dequantize_tensor) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_dequantize(nullptr, scalar<uint8_t>("element_type"), optional<HurrayWorkOptions>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_dequantize_out_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_dequantize(live<HurrayTensor>(), scalar<uint8_t>("element_type"), optional<HurrayWorkOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_quantize_tensor) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_quantize(nullptr, value<HurrayQuantizeSpec>(), optional<HurrayWorkOptions>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_quantize_spec) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_quantize(live<HurrayTensor>(), nullptr, optional<HurrayWorkOptions>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_quantize_out_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_quantize(live<HurrayTensor>(), value<HurrayQuantizeSpec>(), optional<HurrayWorkOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_validate_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_validate(nullptr, scalar<uint32_t>("level"), optional<HurrayWorkOptions>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_builder_new_head) {
+    Out<HurrayCompositeBuilder *> out_builder;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_builder_new(nullptr, out_builder.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_builder.expect_zeroed("out_builder");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_builder_new_out_builder) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_builder_new(live<HurrayDescriptor>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_builder_add_tensor_builder) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_builder_add_tensor(nullptr, live<HurrayTensor>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_builder_add_tensor_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_builder_add_tensor(live<HurrayCompositeBuilder>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_builder_add_composite_builder) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_builder_add_composite(nullptr, live<HurrayComposite>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_builder_add_composite_member) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_builder_add_composite(live<HurrayCompositeBuilder>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_builder_build_builder) {
+    Out<HurrayComposite *> out_composite;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_builder_build(nullptr, out_composite.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_composite.expect_zeroed("out_composite");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_builder_build_out_composite) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_builder_build(live<HurrayCompositeBuilder>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_builder_destroy_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_composite_builder_destroy(nullptr), HURRAY_OK);
+    HurrayCompositeBuilder* builder = nullptr;
+    EXPECT_EQ(hurray_composite_builder_destroy(&builder), HURRAY_OK);
+    EXPECT_EQ(builder, nullptr);
+}
+
+TEST_F(NullPointers, hurray_composite_builder_destroy_deferred_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_composite_builder_destroy_deferred(nullptr, nullptr), HURRAY_OK);
+    HurrayCompositeBuilder* builder = nullptr;
+    EXPECT_EQ(hurray_composite_builder_destroy_deferred(&builder, nullptr), HURRAY_OK);
+    EXPECT_EQ(builder, nullptr);
+}
+
+TEST_F(NullPointers, hurray_composite_info_composite) {
+    Out<HurrayCompositeInfo, true> out_info;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_info(nullptr, out_info.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_info.expect_zeroed("out_info");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_info_out_info) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_info(live<HurrayComposite>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_head_composite) {
+    Out<const HurrayDescriptor *> out_head;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_head(nullptr, out_head.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_head.expect_zeroed("out_head");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_head_out_head) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_head(live<HurrayComposite>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_member_composite) {
+    Out<HurrayTensor *> out_tensor;
+    Out<HurrayComposite *> out_composite;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_member(nullptr, scalar<uint32_t>("index"), out_tensor.get(), out_composite.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        out_composite.expect_zeroed("out_composite");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_member_out_tensor) {
+    Out<HurrayComposite *> out_composite;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_member(live<HurrayComposite>(), scalar<uint32_t>("index"), nullptr, out_composite.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_composite.expect_zeroed("out_composite");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_member_out_composite) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_member(live<HurrayComposite>(), scalar<uint32_t>("index"), out_tensor.get(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_member_at_composite) {
+    Out<uint32_t> out_member;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_member_at(nullptr, memory<uint64_t>(), scalar<uint32_t>("rank"), out_member.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_member.expect_zeroed("out_member");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_member_at_index) {
+    Out<uint32_t> out_member;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_member_at(live<HurrayComposite>(), nullptr, scalar<uint32_t>("rank"), out_member.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_member.expect_zeroed("out_member");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_member_at_out_member) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_member_at(live<HurrayComposite>(), memory<uint64_t>(), scalar<uint32_t>("rank"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_element_float64_composite) {
+    Out<double> out_value;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_element_float64(nullptr, memory<uint64_t>(), scalar<uint32_t>("rank"), out_value.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_value.expect_zeroed("out_value");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_element_float64_index) {
+    Out<double> out_value;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_element_float64(live<HurrayComposite>(), nullptr, scalar<uint32_t>("rank"), out_value.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_value.expect_zeroed("out_value");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_element_float64_out_value) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_element_float64(live<HurrayComposite>(), memory<uint64_t>(), scalar<uint32_t>("rank"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_element_complex128_composite) {
+    Out<double> out_real;
+    Out<double> out_imaginary;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_element_complex128(nullptr, memory<uint64_t>(), scalar<uint32_t>("rank"), out_real.get(), out_imaginary.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_real.expect_zeroed("out_real");
+        out_imaginary.expect_zeroed("out_imaginary");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_element_complex128_index) {
+    Out<double> out_real;
+    Out<double> out_imaginary;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_element_complex128(live<HurrayComposite>(), nullptr, scalar<uint32_t>("rank"), out_real.get(), out_imaginary.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_real.expect_zeroed("out_real");
+        out_imaginary.expect_zeroed("out_imaginary");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_element_complex128_out_real) {
+    Out<double> out_imaginary;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_element_complex128(live<HurrayComposite>(), memory<uint64_t>(), scalar<uint32_t>("rank"), nullptr, out_imaginary.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_imaginary.expect_zeroed("out_imaginary");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_element_complex128_out_imaginary) {
+    Out<double> out_real;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_element_complex128(live<HurrayComposite>(), memory<uint64_t>(), scalar<uint32_t>("rank"), out_real.get(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        out_real.expect_zeroed("out_real");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_element_bits_composite) {
+    Out<HurrayElementBits, true> out_bits;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_element_bits(nullptr, memory<uint64_t>(), scalar<uint32_t>("rank"), out_bits.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_bits.expect_zeroed("out_bits");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_element_bits_index) {
+    Out<HurrayElementBits, true> out_bits;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_element_bits(live<HurrayComposite>(), nullptr, scalar<uint32_t>("rank"), out_bits.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_bits.expect_zeroed("out_bits");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_element_bits_out_bits) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_element_bits(live<HurrayComposite>(), memory<uint64_t>(), scalar<uint32_t>("rank"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_merged_composite) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_merged(nullptr, optional<HurrayWorkOptions>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_merged_out_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_composite_merged(live<HurrayComposite>(), optional<HurrayWorkOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_composite_destroy_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_composite_destroy(nullptr), HURRAY_OK);
+    HurrayComposite* composite = nullptr;
+    EXPECT_EQ(hurray_composite_destroy(&composite), HURRAY_OK);
+    EXPECT_EQ(composite, nullptr);
+}
+
+TEST_F(NullPointers, hurray_composite_destroy_deferred_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_composite_destroy_deferred(nullptr, nullptr), HURRAY_OK);
+    HurrayComposite* composite = nullptr;
+    EXPECT_EQ(hurray_composite_destroy_deferred(&composite, nullptr), HURRAY_OK);
+    EXPECT_EQ(composite, nullptr);
 }
 
 }  // namespace

@@ -839,12 +839,239 @@ HurrayStatus hurray_writer_destroy(HurrayWriter **writer) {
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_tensor_element_address(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank,
+                                           HurrayElementAddress *out_address, HurrayError *error) {
+    (void)(tensor);
+    (void)(index);
+    (void)(rank);
+    (void)(out_address);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_element_float64(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank,
+                                           double *out_value, HurrayError *error) {
+    (void)(tensor);
+    (void)(index);
+    (void)(rank);
+    (void)(out_value);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_element_complex128(const HurrayTensor *tensor, const uint64_t *index,
+                                              uint32_t rank, double *out_real, double *out_imaginary,
+                                              HurrayError *error) {
+    (void)(tensor);
+    (void)(index);
+    (void)(rank);
+    (void)(out_real);
+    (void)(out_imaginary);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_element_bits(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank,
+                                        HurrayElementBits *out_bits, HurrayError *error) {
+    (void)(tensor);
+    (void)(index);
+    (void)(rank);
+    (void)(out_bits);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_element_dequantized(const HurrayTensor *tensor, const uint64_t *index,
+                                               uint32_t rank, double *out_value, HurrayError *error) {
+    (void)(tensor);
+    (void)(index);
+    (void)(rank);
+    (void)(out_value);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_tensor_copy(const HurrayTensor *tensor, uint32_t alignment, HurrayTensor **out_tensor,
                                 uint64_t *out_copied_bytes, HurrayError *error) {
     (void)(tensor);
     (void)(alignment);
     (void)(out_tensor);
     (void)(out_copied_bytes);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_transcode(const HurrayTensor *tensor, const HurrayTranscodeSpec *spec,
+                                     const HurrayDescriptorBuilder *fields, const HurrayWorkOptions *options,
+                                     HurrayTensor **out_tensor, HurrayError *error) {
+    (void)(tensor);
+    (void)(spec);
+    (void)(fields);
+    (void)(options);
+    (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_dequantize(const HurrayTensor *tensor, uint8_t element_type,
+                                      const HurrayWorkOptions *options, HurrayTensor **out_tensor,
+                                      HurrayError *error) {
+    (void)(tensor);
+    (void)(element_type);
+    (void)(options);
+    (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_quantize(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec,
+                                    const HurrayWorkOptions *options, HurrayTensor **out_tensor,
+                                    HurrayError *error) {
+    (void)(tensor);
+    (void)(spec);
+    (void)(options);
+    (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_validate(const HurrayTensor *tensor, uint32_t level,
+                                    const HurrayWorkOptions *options, HurrayError *error) {
+    (void)(tensor);
+    (void)(level);
+    (void)(options);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_builder_new(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder,
+                                          HurrayError *error) {
+    (void)(head);
+    (void)(out_builder);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_builder_add_tensor(HurrayCompositeBuilder *builder, const HurrayTensor *tensor,
+                                                 HurrayError *error) {
+    (void)(builder);
+    (void)(tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_builder_add_composite(HurrayCompositeBuilder *builder,
+                                                    const HurrayComposite *member, HurrayError *error) {
+    (void)(builder);
+    (void)(member);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_builder_build(const HurrayCompositeBuilder *builder,
+                                            HurrayComposite **out_composite, HurrayError *error) {
+    (void)(builder);
+    (void)(out_composite);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_builder_destroy(HurrayCompositeBuilder **builder) {
+    (void)(builder);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_builder_destroy_deferred(HurrayCompositeBuilder **builder, HurrayError *error) {
+    (void)(builder);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_info(const HurrayComposite *composite, HurrayCompositeInfo *out_info,
+                                   HurrayError *error) {
+    (void)(composite);
+    (void)(out_info);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_head(const HurrayComposite *composite, const HurrayDescriptor **out_head,
+                                   HurrayError *error) {
+    (void)(composite);
+    (void)(out_head);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_member(const HurrayComposite *composite, uint32_t index,
+                                     HurrayTensor **out_tensor, HurrayComposite **out_composite,
+                                     HurrayError *error) {
+    (void)(composite);
+    (void)(index);
+    (void)(out_tensor);
+    (void)(out_composite);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_member_at(const HurrayComposite *composite, const uint64_t *index,
+                                        uint32_t rank, uint32_t *out_member, HurrayError *error) {
+    (void)(composite);
+    (void)(index);
+    (void)(rank);
+    (void)(out_member);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_element_float64(const HurrayComposite *composite, const uint64_t *index,
+                                              uint32_t rank, double *out_value, HurrayError *error) {
+    (void)(composite);
+    (void)(index);
+    (void)(rank);
+    (void)(out_value);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_element_complex128(const HurrayComposite *composite, const uint64_t *index,
+                                                 uint32_t rank, double *out_real, double *out_imaginary,
+                                                 HurrayError *error) {
+    (void)(composite);
+    (void)(index);
+    (void)(rank);
+    (void)(out_real);
+    (void)(out_imaginary);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_element_bits(const HurrayComposite *composite, const uint64_t *index,
+                                           uint32_t rank, HurrayElementBits *out_bits, HurrayError *error) {
+    (void)(composite);
+    (void)(index);
+    (void)(rank);
+    (void)(out_bits);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_merged(const HurrayComposite *composite, const HurrayWorkOptions *options,
+                                     HurrayTensor **out_tensor, HurrayError *error) {
+    (void)(composite);
+    (void)(options);
+    (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_destroy(HurrayComposite **composite) {
+    (void)(composite);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error) {
+    (void)(composite);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;
 }

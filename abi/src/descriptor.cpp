@@ -251,7 +251,7 @@ HURRAY_API HurrayStatus hurray_descriptor_builder_set_strides(HG_INOUT HurrayDes
         if (rank > HURRAY_MAX_RANK) {
             return fail(Status::invalid_argument, Error::no_offset, "rank: expected at most %u, got %u", HURRAY_MAX_RANK, rank);
         }
-        builder->value.set_strides(std::span(strides, rank));
+        set_strides(*builder, std::span(strides, rank));
         return {};
     });
 }

@@ -29,7 +29,8 @@ using hurray_test::ReleaseCounter;
     FUNCTION(tensor_descriptor) FUNCTION(tensor_destroy) FUNCTION(tensor_destroy_deferred) FUNCTION(producer_request)       \
     FUNCTION(writer_to_memory) FUNCTION(writer_write) FUNCTION(writer_destroy) FUNCTION(file_writer_create)                 \
     FUNCTION(file_writer_add) FUNCTION(file_writer_finish) FUNCTION(file_writer_destroy) FUNCTION(file_open)                \
-    FUNCTION(file_destroy)
+    FUNCTION(file_destroy) FUNCTION(tensor_validate) FUNCTION(tensor_quantize) FUNCTION(tensor_dequantize)                  \
+    FUNCTION(tensor_transcode)
 
 struct Copy {
     explicit Copy(const char* path) {
@@ -340,6 +341,31 @@ TEST_P(Copies, TensorOfTheOtherCopyIsUsedThroughItsTable) {
     EXPECT_EQ(ours.tensor_destroy(&tensor), HURRAY_OK);
     EXPECT_EQ(releases.calls, 1);
     EXPECT_EQ(owner_releases.calls, 1);
+}
+
+TEST_P(Copies, WorkOnTensorsOfTheOtherCopy) {
+    HurrayTensor* tensor = their_tensor();
+    const std::uint64_t their_live = theirs.live();
+    EXPECT_EQ(ours.tensor_validate(tensor, HURRAY_VALIDATE_DATA, nullptr, &error), HURRAY_OK) << error.message;
+    HurrayQuantizeSpec quantize{};
+    quantize.struct_size = sizeof quantize;
+    quantize.scheme = HURRAY_SCHEME_PER_TENSOR_AFFINE;
+    quantize.storage_type = HURRAY_TYPE_INT8;
+    HurrayTensor* quantized = nullptr;
+    ASSERT_EQ(ours.tensor_quantize(tensor, &quantize, nullptr, &quantized, &error), HURRAY_OK) << error.message;
+    HurrayTensor* numbers = nullptr;
+    ASSERT_EQ(theirs.tensor_dequantize(quantized, HURRAY_TYPE_FLOAT32, nullptr, &numbers, &error), HURRAY_OK) << error.message;
+    EXPECT_EQ(theirs.tensor_destroy(&numbers), HURRAY_OK);
+    HurrayTranscodeSpec transcode{};
+    transcode.struct_size = sizeof transcode;
+    transcode.layout = HURRAY_LAYOUT_COL_MAJOR;
+    HurrayTensor* transcoded = nullptr;
+    ASSERT_EQ(ours.tensor_transcode(tensor, &transcode, nullptr, nullptr, &transcoded, &error), HURRAY_OK) << error.message;
+    EXPECT_EQ(theirs.live(), their_live) << "nothing of the work is left over there";
+    EXPECT_EQ(ours.tensor_destroy(&transcoded), HURRAY_OK);
+    EXPECT_EQ(ours.tensor_destroy(&quantized), HURRAY_OK);
+    EXPECT_EQ(ours.tensor_destroy(&tensor), HURRAY_OK);
+    EXPECT_EQ(releases.calls, 1);
 }
 
 TEST_P(Copies, WritersOfOursTakeTensorsOfTheOtherCopy) {

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "abi/tests/composites.hpp"
 #include "abi/tests/support.hpp"
 #include "hurray.h"
 
@@ -196,6 +197,14 @@ private:
         EXPECT_EQ(hurray_writer_to_memory(out, nullptr), HURRAY_OK);
         end_with(*out, hurray_writer_destroy);
     }
+    void make(HurrayCompositeBuilder** out) {
+        *out = hurray_test::partition_builder(storage_.data());
+        end_with(*out, hurray_composite_builder_destroy);
+    }
+    void make(HurrayComposite** out) {
+        *out = hurray_test::partition(storage_.data());
+        end_with(*out, hurray_composite_destroy);
+    }
     void make(HurrayFileWriter** out) {
         const std::string path = file_name("unfinished.safetensors");
         EXPECT_EQ(hurray_file_writer_create(path.c_str(), HURRAY_FORMAT_SAFETENSORS, out, nullptr), HURRAY_OK);
@@ -274,6 +283,25 @@ private:
         static const HurrayCompositeMember member = present<HurrayCompositeMember>();
         return &member;
     }
+    static const HurrayQuantizeSpec* example(const HurrayQuantizeSpec*) {
+        static const HurrayQuantizeSpec spec = [] {
+            HurrayQuantizeSpec made{};
+            made.struct_size = sizeof made;
+            made.scheme = HURRAY_SCHEME_PER_TENSOR_AFFINE;
+            made.storage_type = HURRAY_TYPE_INT8;
+            return made;
+        }();
+        return &spec;
+    }
+    static const HurrayTranscodeSpec* example(const HurrayTranscodeSpec*) {
+        static const HurrayTranscodeSpec spec = [] {
+            HurrayTranscodeSpec made{};
+            made.struct_size = sizeof made;
+            made.layout = HURRAY_LAYOUT_COL_MAJOR;
+            return made;
+        }();
+        return &spec;
+    }
     static const HurrayProducer* example(const HurrayProducer*) {
         static const HurrayProducer producer{sizeof producer, HURRAY_C_ABI_VERSION, nullptr,
                                              &Counting<HurrayExportTensorFn>::call, &Counting<HurrayProducerReleaseFn>::call};
@@ -283,6 +311,11 @@ private:
     template <class T>
     static const T* optional_example(const T*) {
         return nullptr;
+    }
+    /// Progress that nobody must be told of.
+    static const HurrayWorkOptions* optional_example(const HurrayWorkOptions*) {
+        static const HurrayWorkOptions options{sizeof options, 0, 0, &Counting<HurrayProgressFn>::call, nullptr};
+        return &options;
     }
     /// What the handle of `example` is handed off with.
     static const HurrayEventPayload* optional_example(const HurrayEventPayload*) {

@@ -553,6 +553,12 @@ const (
 
 	// HandleFileWriter: HurrayFileWriter.
 	HandleFileWriter HandleKind = 11
+
+	// HandleComposite: HurrayComposite.
+	HandleComposite HandleKind = 12
+
+	// HandleCompositeBuilder: HurrayCompositeBuilder.
+	HandleCompositeBuilder HandleKind = 13
 )
 
 // String returns the name of the value, as "any"; HandleKind(N) for one that this package does not know.
@@ -582,6 +588,10 @@ func (h HandleKind) String() string {
 		return "file"
 	case HandleFileWriter:
 		return "file_writer"
+	case HandleComposite:
+		return "composite"
+	case HandleCompositeBuilder:
+		return "composite_builder"
 	}
 	return "HandleKind(" + strconv.FormatUint(uint64(h), 10) + ")"
 }
@@ -1065,3 +1075,36 @@ func (s StreamFlag) String() string {
 	}
 	return text[1:]
 }
+
+// ValidationLevel: Levels of validation.
+type ValidationLevel uint32
+
+const (
+	// ValidationLevelDescriptor: The descriptor alone: everything that a strict reader checks.
+	ValidationLevelDescriptor ValidationLevel = 1
+
+	// ValidationLevelBuffers: As before, and the descriptor against its buffers, of which no byte is read.
+	ValidationLevelBuffers ValidationLevel = 2
+
+	// ValidationLevelData: As before, and what is in the buffers: index arrays, scales, zero points, padding,
+	// patterns that are no element.
+	ValidationLevelData ValidationLevel = 3
+)
+
+// String returns the name of the value, as "descriptor"; ValidationLevel(N) for one that this package does
+// not know.
+func (v ValidationLevel) String() string {
+	switch v {
+	case ValidationLevelDescriptor:
+		return "descriptor"
+	case ValidationLevelBuffers:
+		return "buffers"
+	case ValidationLevelData:
+		return "data"
+	}
+	return "ValidationLevel(" + strconv.FormatUint(uint64(v), 10) + ")"
+}
+
+// TranscodeSequence: Of a block-paged tensor the one sequence that `sequence` names; else all of them, one
+// after the other.
+const TranscodeSequence uint32 = 1

@@ -352,6 +352,24 @@ typedef struct HurrayFile HurrayFile;
  */
 typedef struct HurrayFileWriter HurrayFileWriter;
 
+/**
+ * A head with all of its members, which fit; immutable. (format: composite)
+ *
+ * Opaque. Ends with hurray_composite_destroy.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayComposite HurrayComposite;
+
+/**
+ * Collects the members of a composite that is being made.
+ *
+ * Opaque. Ends with hurray_composite_builder_destroy.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayCompositeBuilder HurrayCompositeBuilder;
+
 /* --- Buffer types ---------------------------------------------------------------------------------------- */
 
 /**
@@ -430,6 +448,8 @@ typedef struct HurrayBufferInfo {
 #define HURRAY_HANDLE_WRITER              9  /**< HurrayWriter. */
 #define HURRAY_HANDLE_FILE               10  /**< HurrayFile. */
 #define HURRAY_HANDLE_FILE_WRITER        11  /**< HurrayFileWriter. */
+#define HURRAY_HANDLE_COMPOSITE          12  /**< HurrayComposite. */
+#define HURRAY_HANDLE_COMPOSITE_BUILDER  13  /**< HurrayCompositeBuilder. */
 
 /* --- Handoff types --------------------------------------------------------------------------------------- */
 

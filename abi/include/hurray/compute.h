@@ -16,6 +16,228 @@
 extern "C" {
 #endif
 
+/* --- Work on elements: types ----------------------------------------------------------------------------- */
+
+/**
+ * Told now and then how far long work is, on the thread that called: `done` of `total` in a unit that the
+ * function names, never less than before, and all of it at the end. Returns 0 to stop the work, which then
+ * fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, and not use handles
+ * that the call was given.
+ *
+ * @since C ABI 4
+ */
+typedef uint8_t (*HurrayProgressFn)(void *context, uint64_t done, uint64_t total);
+
+/**
+ * What all long work takes. All zero but struct_size: the defaults.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayWorkOptions {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** 0. */
+    uint32_t reserved;
+    /**
+     * The most bytes of new memory that the work may hold at one time, its result included; 0 for no limit.
+     */
+    uint64_t memory_limit;
+    /** May be null. */
+    HurrayProgressFn progress;
+    /** Opaque, handed back to progress. */
+    void *context;
+} HurrayWorkOptions;
+
+/** Levels of validation (HurrayValidationLevel, uint32_t). */
+#define HURRAY_VALIDATE_DESCRIPTOR 1  /**< The descriptor alone: everything that a strict reader checks. */
+/** As before, and the descriptor against its buffers, of which no byte is read. */
+#define HURRAY_VALIDATE_BUFFERS    2
+/**
+ * As before, and what is in the buffers: index arrays, scales, zero points, padding, patterns that are no
+ * element.
+ */
+#define HURRAY_VALIDATE_DATA       3
+
+/**
+ * How to quantize.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayQuantizeSpec {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_SCHEME_ tag. */
+    uint8_t scheme;
+    /** HURRAY_TYPE_ tag of the stored elements. */
+    uint8_t storage_type;
+    /** HURRAY_TYPE_ tag of the scales; 0 for what the scheme has. */
+    uint8_t scale_type;
+    /** 1: all zero points are 0, and steps reach as far down as up; else 0. Affine schemes only. */
+    uint8_t symmetric;
+    /** The dimension along which channels or blocks follow one another; 0 for the per-tensor scheme. */
+    uint32_t axis;
+    /** Elements of a block along the axis; 0 for schemes without blocks. */
+    uint32_t block_size;
+} HurrayQuantizeSpec;
+
+/** Transcode flags (HurrayTranscodeFlag, uint32_t). */
+/**
+ * Of a block-paged tensor the one sequence that `sequence` names; else all of them, one after the other.
+ */
+#define HURRAY_TRANSCODE_SEQUENCE 1
+
+/**
+ * The layout that a tensor is wanted in.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayTranscodeSpec {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_TRANSCODE_ flags. */
+    uint32_t flags;
+    /** HURRAY_LAYOUT_ tag. */
+    uint8_t layout;
+    /** 0. */
+    uint8_t reserved[3];
+    /** Of the new buffers, in bytes, a power of two of at least 64; 0 means 64. */
+    uint32_t alignment;
+    /** Number of a sequence, with HURRAY_TRANSCODE_SEQUENCE; else 0. */
+    uint32_t sequence;
+    /** 0. */
+    uint32_t reserved2;
+} HurrayTranscodeSpec;
+
+/**
+ * Where an element of a tensor is.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayElementAddress {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** Number of the buffer. */
+    uint32_t buffer;
+    /** The byte of the buffer in which the element starts, counted from the buffer's first. */
+    uint64_t byte_offset;
+    /** The bit of that byte in which it starts, counted from the lowest; 0 for types of whole bytes. */
+    uint32_t bit_offset;
+    /** Bits of the element. */
+    uint32_t bits;
+    /**
+     * 1; 0 for an element of a sparse tensor that is not stored, and therefore 0: then the others say nothing.
+     */
+    uint8_t present;
+    /** 0. */
+    uint8_t reserved[7];
+} HurrayElementAddress;
+
+/**
+ * The bits of an element as an unsigned number of up to 128 bits.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayElementBits {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** How many bits an element has. */
+    uint32_t bits;
+    /** Bits 0 to 63. */
+    uint64_t low;
+    /** Bits 64 to 127. */
+    uint64_t high;
+} HurrayElementBits;
+
+/* --- Elements -------------------------------------------------------------------------------------------- */
+
+/**
+ * Tells where an element is. Of dense tensors no memory is read, so that it may be anywhere.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param index One value a dimension; of a block-paged tensor three, or four: sequence, token in it, head,
+ *     element. `rank` elements, read during the call only; NULL only when `rank` is 0.
+ * @param out_address Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: another number of values; INDEX_OUT_OF_BOUNDS;
+ *     UNSUPPORTED: a composite head, a private layout, an opaque descriptor, memory that the CPU cannot read;
+ *     INVALID_LAYOUT: a dynamic dimension, index arrays that lead to nowhere
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: element address computation
+ */
+HURRAY_API HurrayStatus hurray_tensor_element_address(const HurrayTensor *tensor, const uint64_t *index,
+                                                      uint32_t rank, HurrayElementAddress *out_address,
+                                                      HurrayError *error);
+
+/**
+ * Reads an element as a number, rounded to nearest where float64 cannot hold it. Of a quantized tensor that
+ * is the number that is stored, see hurray_tensor_element_dequantized.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param index As in hurray_tensor_element_address. `rank` elements, read during the call only; NULL only
+ *     when `rank` is 0.
+ * @param out_value Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_tensor_element_address; UNSUPPORTED: complex types,
+ *     private types without defined numbers; INVALID_TYPE: a pattern that is no element
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_tensor_element_float64(const HurrayTensor *tensor, const uint64_t *index,
+                                                      uint32_t rank, double *out_value, HurrayError *error);
+
+/**
+ * Reads an element as a complex number; of real types with the imaginary part 0.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param index As in hurray_tensor_element_address. `rank` elements, read during the call only; NULL only
+ *     when `rank` is 0.
+ * @param out_real Required. Receives the result; zeroed before anything else.
+ * @param out_imaginary Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_tensor_element_float64
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_tensor_element_complex128(const HurrayTensor *tensor, const uint64_t *index,
+                                                         uint32_t rank, double *out_real,
+                                                         double *out_imaginary, HurrayError *error);
+
+/**
+ * Reads the bits of an element as they are stored; all 0 for one of a sparse tensor that is not.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param index As in hurray_tensor_element_address. `rank` elements, read during the call only; NULL only
+ *     when `rank` is 0.
+ * @param out_bits Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_tensor_element_address; UNSUPPORTED: elements of more than
+ *     128 bits
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_tensor_element_bits(const HurrayTensor *tensor, const uint64_t *index,
+                                                   uint32_t rank, HurrayElementBits *out_bits,
+                                                   HurrayError *error);
+
+/**
+ * Reads the number that a quantized element stands for, worked out in float32 as the format says.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param index As in hurray_tensor_element_address. `rank` elements, read during the call only; NULL only
+ *     when `rank` is 0.
+ * @param out_value Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_tensor_element_address; INVALID_ARGUMENT: not quantized;
+ *     those of hurray_tensor_dequantize
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: quantization
+ */
+HURRAY_API HurrayStatus hurray_tensor_element_dequantized(const HurrayTensor *tensor, const uint64_t *index,
+                                                          uint32_t rank, double *out_value,
+                                                          HurrayError *error);
+
 /* --- Copies ---------------------------------------------------------------------------------------------- */
 
 /**
@@ -39,6 +261,403 @@ extern "C" {
 HURRAY_API HurrayStatus hurray_tensor_copy(const HurrayTensor *tensor, uint32_t alignment,
                                            HurrayTensor **out_tensor, uint64_t *out_copied_bytes,
                                            HurrayError *error);
+
+/* --- Other layouts --------------------------------------------------------------------------------------- */
+
+/**
+ * Makes a new tensor with the same elements, bit for bit, in another layout: dense, sparse (COO, CSR, CSC,
+ * CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized tensor the scales and
+ * zero points are shared or copied. The unit of progress is bytes of the elements.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param spec Layout, alignment, sequence. Required. Read during the call only; stays the caller's.
+ * @param fields A builder of that layout, of the tensor's rank: the layout's fields that were set in it are
+ *     wanted (strides, tiles, Morton bits, CSF's order of dimensions); nothing else of it matters. Null:
+ *     those that will do, for layouts other than strided and tiled. May be NULL. Read during the call only;
+ *     stays the caller's.
+ * @param options Null: no limit and no reports. May be NULL. Read during the call only; stays the caller's.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: UNSUPPORTED: a pair of layouts that docs/transcode.md does not list,
+ *     an opaque descriptor, memory that the CPU cannot read; INVALID_ARGUMENT: spec, fields; INVALID_LAYOUT:
+ *     a dynamic dimension, fields that the layout refuses; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+ * @owner caller; independent of `tensor`, whose memory the result may share
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: memory layout
+ */
+HURRAY_API HurrayStatus hurray_tensor_transcode(const HurrayTensor *tensor, const HurrayTranscodeSpec *spec,
+                                                const HurrayDescriptorBuilder *fields,
+                                                const HurrayWorkOptions *options, HurrayTensor **out_tensor,
+                                                HurrayError *error);
+
+/* --- Quantization ---------------------------------------------------------------------------------------- */
+
+/**
+ * Makes a new tensor of the numbers that quantized elements stand for. Each is worked out in float32, as the
+ * format says, and then rounded once to the target type.
+ *
+ * Dense tensors become row-major, column-major ones stay so; sparse and block-paged ones keep their layout
+ * and share all buffers but the values. Quantization and statistics sections go, others stay. The unit of
+ * progress is elements.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param element_type HURRAY_TYPE_FLOAT16, HURRAY_TYPE_BFLOAT16, HURRAY_TYPE_FLOAT32 or HURRAY_TYPE_FLOAT64.
+ * @param options Null: no limit and no reports. May be NULL. Read during the call only; stays the caller's.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: not quantized, another type; UNSUPPORTED: a
+ *     private scheme, an opaque descriptor, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic
+ *     dimension; INVALID_QUANTIZATION: a scale or zero point that the scheme forbids; LIMIT_EXCEEDED;
+ *     OUT_OF_MEMORY; CANCELLED
+ * @owner caller; independent of `tensor`, whose memory a result may share
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: quantization
+ */
+HURRAY_API HurrayStatus hurray_tensor_dequantize(const HurrayTensor *tensor, uint8_t element_type,
+                                                 const HurrayWorkOptions *options, HurrayTensor **out_tensor,
+                                                 HurrayError *error);
+
+/**
+ * Makes a new quantized tensor of a dense one: row-major, its buffers the stored elements, the scales, and
+ * the zero points where there are any. Scales are those that the numbers of the tensor, channel or block
+ * need. Shard and composite member sections stay, statistics go. The unit of progress is elements.
+ *
+ * @param tensor Float16, bfloat16, float32 or float64 in any dense layout. Required. Read during the call
+ *     only; stays the caller's.
+ * @param spec Scheme and types. Required. Read during the call only; stays the caller's.
+ * @param options Null: no limit and no reports. May be NULL. Read during the call only; stays the caller's.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: a field of `spec`, or an element that has no place
+ *     in it (NaN, infinite, too large): its index is the byte offset of the report; INVALID_TYPE;
+ *     UNSUPPORTED: not dense, quantized already, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic
+ *     dimension; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+ * @owner caller; independent of `tensor`
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: quantization
+ */
+HURRAY_API HurrayStatus hurray_tensor_quantize(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec,
+                                               const HurrayWorkOptions *options, HurrayTensor **out_tensor,
+                                               HurrayError *error);
+
+/* --- Validation ------------------------------------------------------------------------------------------ */
+
+/**
+ * Checks a tensor and reports the first violation, with the field, or the buffer and the entry in it, and
+ * what was expected.
+ *
+ * Each level includes those before it, and reads only what they have shown to be there. Of a composite head
+ * the descriptor alone is looked at. The unit of progress is bytes of the buffers, about.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param level HURRAY_VALIDATE_ value.
+ * @param options Null: no limit and no reports. May be NULL. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: those of hurray_descriptor_decode; from level BUFFERS on those of
+ *     hurray_tensor_new; on level DATA INVALID_LAYOUT: index arrays, unused bits; INVALID_TYPE: a pattern
+ *     that is no element; INVALID_QUANTIZATION: scales, zero points, padding; UNSUPPORTED: memory that the
+ *     CPU cannot read. INVALID_ARGUMENT: level, options; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: validity constraints
+ */
+HURRAY_API HurrayStatus hurray_tensor_validate(const HurrayTensor *tensor, uint32_t level,
+                                               const HurrayWorkOptions *options, HurrayError *error);
+
+/* --- Composites: types ----------------------------------------------------------------------------------- */
+
+/**
+ * Facts about a composite.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayCompositeInfo {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** Number of members of the head, not of those inside of them. */
+    uint32_t member_count;
+    /** Descriptors in all: the head and, at all levels, those of the members. */
+    uint64_t descriptor_count;
+    /** Heads on the longest way down, this one included: 1 to 8. */
+    uint32_t depth;
+    /** HURRAY_COMPOSITION_ rule, or a private one. */
+    uint8_t composition_rule;
+    /** HURRAY_COMBINE_ value. */
+    uint8_t combine_op;
+    /**
+     * 1 when there is a number at each index of the head: for partitions and overlays whose members have that,
+     * too.
+     */
+    uint8_t has_elements;
+    /** 0. */
+    uint8_t reserved;
+} HurrayCompositeInfo;
+
+/* --- Composites ------------------------------------------------------------------------------------------ */
+
+/**
+ * Starts a composite.
+ *
+ * @param head A descriptor of layout HURRAY_LAYOUT_COMPOSITE, copied; whether it is one is checked by
+ *     hurray_composite_builder_build. Required. Read during the call only; stays the caller's.
+ * @param out_builder Required. Receives a new handle that the caller owns and ends with
+ *     hurray_composite_builder_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code
+ * @owner caller
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite
+ */
+HURRAY_API HurrayStatus hurray_composite_builder_new(const HurrayDescriptor *head,
+                                                     HurrayCompositeBuilder **out_builder, HurrayError *error);
+
+/**
+ * Adds a tensor as the next member. Whether it fits is checked by hurray_composite_builder_build.
+ *
+ * @param builder Required. The call may change it; it stays the caller's.
+ * @param tensor Shared, of whichever copy of the library. Required. Read during the call only; stays the
+ *     caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite
+ */
+HURRAY_API HurrayStatus hurray_composite_builder_add_tensor(
+        HurrayCompositeBuilder *builder, const HurrayTensor *tensor, HurrayError *error);
+
+/**
+ * Adds a composite as the next member. Whether it fits is checked by hurray_composite_builder_build.
+ *
+ * @param builder Required. The call may change it; it stays the caller's.
+ * @param member Shared. Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite
+ */
+HURRAY_API HurrayStatus hurray_composite_builder_add_composite(
+        HurrayCompositeBuilder *builder, const HurrayComposite *member, HurrayError *error);
+
+/**
+ * Puts head and members together and checks that they fit: their number, their depth, each member's shape,
+ * type and sections, and of a partition that the members cover the head exactly and without overlap. The
+ * builder stays as it is and may be used again.
+ *
+ * @param builder Required. Read during the call only; stays the caller's.
+ * @param out_composite Required. Receives a new handle that the caller owns and ends with
+ *     hurray_composite_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: the head is no composite head; INVALID_COMPOSITE:
+ *     members that do not fit, which the message names
+ * @owner caller; shares the members' memory
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite
+ */
+HURRAY_API HurrayStatus hurray_composite_builder_build(const HurrayCompositeBuilder *builder,
+                                                       HurrayComposite **out_composite, HurrayError *error);
+
+/**
+ * Ends a builder.
+ *
+ * @param builder Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
+ *     variable, or NULL itself, is a no-op.
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed
+ * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+ * @thread the thread that runs the releases of members of which the builder held the last share
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_composite_builder_destroy(HurrayCompositeBuilder **builder);
+
+/**
+ * Ends a builder on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
+ *
+ * @param builder Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
+ *     variable, or NULL itself, is a no-op.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE
+ * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_composite_builder_destroy_deferred(
+        HurrayCompositeBuilder **builder, HurrayError *error);
+
+/**
+ * Fills a struct with facts about a composite.
+ *
+ * @param composite Required. Read during the call only; stays the caller's.
+ * @param out_info Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: struct_size is too small
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_composite_info(const HurrayComposite *composite, HurrayCompositeInfo *out_info,
+                                              HurrayError *error);
+
+/**
+ * Borrows the head's descriptor: shape and type of the whole.
+ *
+ * @param composite Required. Read during the call only; stays the caller's.
+ * @param out_head Required. Receives a pointer that belongs to `composite` and is valid as long as that
+ *     lives; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code
+ * @owner the composite; valid until it is destroyed, and not to be destroyed
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_composite_head(const HurrayComposite *composite,
+                                              const HurrayDescriptor **out_head, HurrayError *error);
+
+/**
+ * Gives a member: a tensor or a composite, and null in the other variable.
+ *
+ * @param composite Required. Read during the call only; stays the caller's.
+ * @param index Below HurrayCompositeInfo.member_count.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param out_composite Required. Receives a new handle that the caller owns and ends with
+ *     hurray_composite_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INDEX_OUT_OF_BOUNDS
+ * @owner caller; shares the member's memory
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_composite_member(const HurrayComposite *composite, uint32_t index,
+                                                HurrayTensor **out_tensor, HurrayComposite **out_composite,
+                                                HurrayError *error);
+
+/**
+ * Finds the member of a partition that an element lies in, without touching any data.
+ *
+ * @param composite Required. Read during the call only; stays the caller's.
+ * @param index One value a dimension of the head. `rank` elements, read during the call only; NULL only when
+ *     `rank` is 0.
+ * @param out_member Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: not one value a dimension; INDEX_OUT_OF_BOUNDS;
+ *     UNSUPPORTED: no partition
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite, partition
+ */
+HURRAY_API HurrayStatus hurray_composite_member_at(const HurrayComposite *composite, const uint64_t *index,
+                                                   uint32_t rank, uint32_t *out_member, HurrayError *error);
+
+/**
+ * Reads an element of a partition or an overlay as a number: that of the member in which it lies, dequantized
+ * where that is quantized; of overlays the last correction that has it, or the sum of all.
+ *
+ * @param composite Required. Read during the call only; stays the caller's.
+ * @param index One value a dimension of the head. `rank` elements, read during the call only; NULL only when
+ *     `rank` is 0.
+ * @param out_value Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: not one value a dimension; INDEX_OUT_OF_BOUNDS;
+ *     UNSUPPORTED: a group, a private rule, a complex type, sums that are not defined, memory that the CPU
+ *     cannot read; those of reading members that are sparse or quantized
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite
+ */
+HURRAY_API HurrayStatus hurray_composite_element_float64(const HurrayComposite *composite,
+                                                         const uint64_t *index, uint32_t rank,
+                                                         double *out_value, HurrayError *error);
+
+/**
+ * As hurray_composite_element_float64, as a complex number; of real types with the imaginary part 0.
+ *
+ * @param composite Required. Read during the call only; stays the caller's.
+ * @param index One value a dimension of the head. `rank` elements, read during the call only; NULL only when
+ *     `rank` is 0.
+ * @param out_real Required. Receives the result; zeroed before anything else.
+ * @param out_imaginary Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_composite_element_float64
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite
+ */
+HURRAY_API HurrayStatus hurray_composite_element_complex128(
+        const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_real,
+        double *out_imaginary, HurrayError *error);
+
+/**
+ * As hurray_composite_element_float64, as the bits of the head's type.
+ *
+ * @param composite Required. Read during the call only; stays the caller's.
+ * @param index One value a dimension of the head. `rank` elements, read during the call only; NULL only when
+ *     `rank` is 0.
+ * @param out_bits Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_composite_element_float64; UNSUPPORTED: elements of more
+ *     than 128 bits
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite
+ */
+HURRAY_API HurrayStatus hurray_composite_element_bits(const HurrayComposite *composite, const uint64_t *index,
+                                                      uint32_t rank, HurrayElementBits *out_bits,
+                                                      HurrayError *error);
+
+/**
+ * Copies all elements of a partition or an overlay into one new tensor of the head's shape and type:
+ * row-major, in memory of the library. Elements are those of the members bit for bit; quantized members are
+ * dequantized, corrections applied in their order. The unit of progress is bytes put in place.
+ *
+ * @param composite Required. Read during the call only; stays the caller's.
+ * @param options Null: no limit and no reports. May be NULL. Read during the call only; stays the caller's.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: UNSUPPORTED: a group, a private rule, an opaque member, sums that
+ *     are not defined, memory that the CPU cannot read; INVALID_LAYOUT: index arrays that break a rule; those
+ *     of hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+ * @owner caller; independent of the composite
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite
+ */
+HURRAY_API HurrayStatus hurray_composite_merged(const HurrayComposite *composite,
+                                                const HurrayWorkOptions *options, HurrayTensor **out_tensor,
+                                                HurrayError *error);
+
+/**
+ * Ends a composite. Members that were given out live on.
+ *
+ * @param composite Address of the caller's variable: its handle is ended and the variable becomes NULL. A
+ *     NULL variable, or NULL itself, is a no-op.
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed
+ * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+ * @thread the thread that runs the releases of members of which the composite held the last share
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_composite_destroy(HurrayComposite **composite);
+
+/**
+ * Ends a composite on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
+ *
+ * @param composite Address of the caller's variable: its handle is ended and the variable becomes NULL. A
+ *     NULL variable, or NULL itself, is a no-op.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE
+ * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error);
 
 #ifdef __cplusplus
 } /* extern "C" */

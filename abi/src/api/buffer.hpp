@@ -72,3 +72,7 @@ constexpr uint32_t HURRAY_HANDLE_WRITER = 9;
 constexpr uint32_t HURRAY_HANDLE_FILE = 10;
 /// HurrayFileWriter.
 constexpr uint32_t HURRAY_HANDLE_FILE_WRITER = 11;
+/// HurrayComposite.
+constexpr uint32_t HURRAY_HANDLE_COMPOSITE = 12;
+/// HurrayCompositeBuilder.
+constexpr uint32_t HURRAY_HANDLE_COMPOSITE_BUILDER = 13;

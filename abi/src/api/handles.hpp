@@ -35,3 +35,9 @@ struct HurrayFile;
 /// A model file that is being written.
 /// @since 4
 struct HurrayFileWriter;
+/// A head with all of its members, which fit; immutable. (format: composite)
+/// @since 4
+struct HurrayComposite;
+/// Collects the members of a composite that is being made.
+/// @since 4
+struct HurrayCompositeBuilder;

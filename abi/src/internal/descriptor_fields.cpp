@@ -271,6 +271,21 @@ HurrayCompositeMember composite_member(const Descriptor& descriptor) noexcept {
     return result;
 }
 
+void set_strides(HurrayDescriptorBuilder& builder, std::span<const std::int64_t> strides) {
+    std::vector<std::int64_t> kept(strides.begin(), strides.end());
+    builder.value.set_strides(strides);
+    builder.strides = std::move(kept);
+}
+
+std::vector<TiledLevel> levels_of(const HurrayDescriptorBuilder& builder) {
+    std::vector<TiledLevel> levels;
+    levels.reserve(builder.tile_levels.size());
+    for (const TileLevelCopy& each : builder.tile_levels) {
+        levels.push_back({each.tile_shape, each.outer_layout, each.inner_layout, each.outer_strides, each.inner_strides});
+    }
+    return levels;
+}
+
 Result<void> set_layout_fields(HurrayDescriptorBuilder& builder, const HurrayLayoutFields* fields) {
     auto given = read_sized_struct(fields, sizeof(HurrayLayoutFields), "fields");
     if (!given) return std::unexpected(given.error());
@@ -283,13 +298,14 @@ Result<void> set_layout_fields(HurrayDescriptorBuilder& builder, const HurrayLay
     switch (given->layout) {
         case layout_tag::strided: {
             if (auto there = check_array(given->strides, given->rank, "fields->strides"); !there) return there;
-            builder.value.set_strides(std::span(given->strides, given->rank));
+            set_strides(builder, std::span(given->strides, given->rank));
             break;
         }
         case layout_tag::morton: {
             auto bits = narrowed(given->morton_bits, given->rank, "fields->morton_bits");
             if (!bits) return std::unexpected(bits.error());
             builder.value.set_morton_bits(*bits);
+            builder.morton_bits = std::move(*bits);
             break;
         }
         case layout_tag::coo:
@@ -304,6 +320,7 @@ Result<void> set_layout_fields(HurrayDescriptorBuilder& builder, const HurrayLay
             auto order = narrowed(given->mode_order, given->rank, "fields->mode_order");
             if (!order) return std::unexpected(order.error());
             builder.value.set_csf(given->nnz, *order);
+            builder.mode_order = std::move(*order);
             break;
         }
         case layout_tag::composite:
@@ -365,12 +382,8 @@ Result<void> add_tile_level(HurrayDescriptorBuilder& builder, const HurrayTileLe
         if (given->inner_strides != nullptr) copy.inner_strides.assign(given->inner_strides, given->inner_strides + rank);
     }
     builder.tile_levels.push_back(std::move(copy));
-    std::vector<TiledLevel> levels;
     try {
-        for (const TileLevelCopy& each : builder.tile_levels) {
-            levels.push_back({each.tile_shape, each.outer_layout, each.inner_layout, each.outer_strides, each.inner_strides});
-        }
-        builder.value.set_tiled(levels);
+        builder.value.set_tiled(levels_of(builder));
     } catch (...) {
         builder.tile_levels.pop_back();
         throw;

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <vector>
 
 #include "abi/src/api/descriptor_fields.hpp"
 #include "abi/src/internal/objects.hpp"
 #include "core/hurray/descriptor/codec.hpp"
 #include "core/hurray/descriptor/descriptor.hpp"
+#include "core/hurray/layout/tiled.hpp"
 
 namespace hurray::abi {
 
@@ -20,6 +23,11 @@ HurrayQuantization quantization(const Descriptor& descriptor) noexcept;
 HurrayStatistics statistics(const Descriptor& descriptor) noexcept;
 HurrayExtensionType extension_type(const Descriptor& descriptor) noexcept;
 HurrayCompositeMember composite_member(const Descriptor& descriptor) noexcept;
+
+/// Gives strides to a builder, which keeps them.
+void set_strides(HurrayDescriptorBuilder& builder, std::span<const std::int64_t> strides);
+/// The levels of tiles that a builder has; they lie in it.
+std::vector<TiledLevel> levels_of(const HurrayDescriptorBuilder& builder);
 
 // Each reads the caller's struct, whose struct_size may be anything, and leaves the builder as it was on failure.
 Result<void> set_layout_fields(HurrayDescriptorBuilder& builder, const HurrayLayoutFields* fields);

@@ -42,7 +42,11 @@ struct HurrayDescriptorBuilder final : hurray::abi::HandleBase<HURRAY_HANDLE_DES
         : value(element_type, layout_tag, shape), layout(layout_tag) {}
 
     hurray::DescriptorBuilder value;
+    // What `value` was given, to be read again.
     std::vector<hurray::abi::TileLevelCopy> tile_levels;
+    std::vector<std::int64_t> strides;
+    std::vector<std::uint32_t> morton_bits;
+    std::vector<std::uint32_t> mode_order;
     std::uint8_t layout;
     hurray::PrivateTags private_tags = hurray::PrivateTags::refuse;
 };

@@ -142,4 +142,19 @@ NEEDS_MEMORY_TOO(hurray_writer_write, _of_a_tensor_of_another_copy) {
     EXPECT_EQ(foreign.released(), 2);
 }
 
+NEEDS_MEMORY_TOO(hurray_tensor_transcode, _of_a_tensor_of_another_copy) {
+    Foreign foreign;
+    HurrayTensor* tensor = foreign.tensor();
+    const std::uint64_t live = their_live_handles();
+    HurrayTranscodeSpec spec{};
+    spec.struct_size = sizeof spec;
+    spec.layout = HURRAY_LAYOUT_COL_MAJOR;
+    Tensor transcoded;
+    each_allocation_fails([&] { return subject(tensor, &spec, nullptr, nullptr, transcoded.out(), &report); },
+                          [&] { EXPECT_EQ(their_live_handles(), live) << "a share was left behind"; });
+    EXPECT_EQ(their_live_handles(), live);
+    EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
+    EXPECT_EQ(foreign.released(), 2);
+}
+
 }  // namespace

@@ -341,6 +341,12 @@ public enum HandleKind : uint
 
     /// <summary>HurrayFileWriter.</summary>
     FileWriter = 11,
+
+    /// <summary>HurrayComposite.</summary>
+    Composite = 12,
+
+    /// <summary>HurrayCompositeBuilder.</summary>
+    CompositeBuilder = 13,
 }
 
 /// <summary>Sections. Bits of the flags of a descriptor.</summary>
@@ -590,4 +596,30 @@ public enum StreamFlags : uint
     /// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
     /// nobody knows where the next tensor starts.</summary>
     Permissive = 4,
+}
+
+/// <summary>Levels of validation.</summary>
+public enum ValidationLevel : uint
+{
+    /// <summary>The descriptor alone: everything that a strict reader checks.</summary>
+    Descriptor = 1,
+
+    /// <summary>As before, and the descriptor against its buffers, of which no byte is read.</summary>
+    Buffers = 2,
+
+    /// <summary>As before, and what is in the buffers: index arrays, scales, zero points, padding, patterns
+    /// that are no element.</summary>
+    Data = 3,
+}
+
+/// <summary>Transcode flags.</summary>
+[Flags]
+public enum TranscodeFlags : uint
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>Of a block-paged tensor the one sequence that `sequence` names; else all of them, one after
+    /// the other.</summary>
+    Sequence = 1,
 }

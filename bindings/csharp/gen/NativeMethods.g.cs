@@ -1546,6 +1546,88 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_writer_destroy")]
     internal static partial HurrayStatus WriterDestroy(ref nint writer);
 
+    /// <summary>Tells where an element is. Of dense tensors no memory is read, so that it may be
+    /// anywhere.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: another number of values; INDEX_OUT_OF_BOUNDS; UNSUPPORTED: a
+    /// composite head, a private layout, an opaque descriptor, memory that the CPU cannot read;
+    /// INVALID_LAYOUT: a dynamic dimension, index arrays that lead to nowhere</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: element address computation</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">one value a dimension; of a block-paged tensor three, or four: sequence, token in
+    /// it, head, element. `rank` elements, read during the call only; NULL only when `rank` is 0.</param>
+    /// <param name="rank">A value.</param>
+    /// <param name="outAddress">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_element_address")]
+    internal static partial HurrayStatus TensorElementAddress(TensorHandle tensor, ReadOnlySpan<ulong> index, uint rank, ref NativeElementAddress outAddress, NativeError* error);
+
+    /// <summary>Reads an element as a number, rounded to nearest where float64 cannot hold it. Of a quantized
+    /// tensor that is the number that is stored, see hurray_tensor_element_dequantized.</summary>
+    /// <remarks><para>Errors: as hurray_tensor_element_address; UNSUPPORTED: complex types, private types
+    /// without defined numbers; INVALID_TYPE: a pattern that is no element</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">as in hurray_tensor_element_address. `rank` elements, read during the call only;
+    /// NULL only when `rank` is 0.</param>
+    /// <param name="rank">A value.</param>
+    /// <param name="outValue">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_element_float64")]
+    internal static partial HurrayStatus TensorElementFloat64(TensorHandle tensor, ReadOnlySpan<ulong> index, uint rank, out double outValue, NativeError* error);
+
+    /// <summary>Reads an element as a complex number; of real types with the imaginary part 0.</summary>
+    /// <remarks><para>Errors: as hurray_tensor_element_float64</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">as in hurray_tensor_element_address. `rank` elements, read during the call only;
+    /// NULL only when `rank` is 0.</param>
+    /// <param name="rank">A value.</param>
+    /// <param name="outReal">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="outImaginary">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_element_complex128")]
+    internal static partial HurrayStatus TensorElementComplex128(TensorHandle tensor, ReadOnlySpan<ulong> index, uint rank, out double outReal, out double outImaginary, NativeError* error);
+
+    /// <summary>Reads the bits of an element as they are stored; all 0 for one of a sparse tensor that is
+    /// not.</summary>
+    /// <remarks><para>Errors: as hurray_tensor_element_address; UNSUPPORTED: elements of more than 128
+    /// bits</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">as in hurray_tensor_element_address. `rank` elements, read during the call only;
+    /// NULL only when `rank` is 0.</param>
+    /// <param name="rank">A value.</param>
+    /// <param name="outBits">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_element_bits")]
+    internal static partial HurrayStatus TensorElementBits(TensorHandle tensor, ReadOnlySpan<ulong> index, uint rank, ref NativeElementBits outBits, NativeError* error);
+
+    /// <summary>Reads the number that a quantized element stands for, worked out in float32 as the format
+    /// says.</summary>
+    /// <remarks><para>Errors: as hurray_tensor_element_address; INVALID_ARGUMENT: not quantized; those of
+    /// hurray_tensor_dequantize</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: quantization</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">as in hurray_tensor_element_address. `rank` elements, read during the call only;
+    /// NULL only when `rank` is 0.</param>
+    /// <param name="rank">A value.</param>
+    /// <param name="outValue">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_element_dequantized")]
+    internal static partial HurrayStatus TensorElementDequantized(TensorHandle tensor, ReadOnlySpan<ulong> index, uint rank, out double outValue, NativeError* error);
+
     /// <summary>Copies a dense tensor into new memory of the library: row-major, aligned, byte_offset 0. For
     /// data that is not aligned as its user needs it, and for strided data that is wanted
     /// contiguous.</summary>
@@ -1565,4 +1647,338 @@ internal static unsafe partial class NativeMethods
     /// success.</param>
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_copy")]
     internal static partial HurrayStatus TensorCopy(TensorHandle tensor, uint alignment, out TensorHandle outTensor, out ulong outCopiedBytes, NativeError* error);
+
+    /// <summary>Makes a new tensor with the same elements, bit for bit, in another layout: dense, sparse
+    /// (COO, CSR, CSC, CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized
+    /// tensor the scales and zero points are shared or copied. The unit of progress is bytes of the
+    /// elements.</summary>
+    /// <remarks><para>Owner: caller; independent of `tensor`, whose memory the result may share</para>
+    /// <para>Errors: UNSUPPORTED: a pair of layouts that docs/transcode.md does not list, an opaque
+    /// descriptor, memory that the CPU cannot read; INVALID_ARGUMENT: spec, fields; INVALID_LAYOUT: a dynamic
+    /// dimension, fields that the layout refuses; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: memory layout</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="spec">layout, alignment, sequence. Required. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="fields">a builder of that layout, of the tensor's rank: the layout's fields that were set
+    /// in it are wanted (strides, tiles, Morton bits, CSF's order of dimensions); nothing else of it matters.
+    /// Null: those that will do, for layouts other than strided and tiled. May be NULL. Read during the call
+    /// only; stays the caller's.</param>
+    /// <param name="options">null: no limit and no reports. May be NULL. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_transcode")]
+    internal static partial HurrayStatus TensorTranscode(TensorHandle tensor, in NativeTranscodeSpec spec, DescriptorBuilderHandle fields, NativeWorkOptions* options, out TensorHandle outTensor, NativeError* error);
+
+    /// <summary><para>Makes a new tensor of the numbers that quantized elements stand for. Each is worked out
+    /// in float32, as the format says, and then rounded once to the target type.</para>
+    /// <para>Dense tensors become row-major, column-major ones stay so; sparse and block-paged ones keep
+    /// their layout and share all buffers but the values. Quantization and statistics sections go, others
+    /// stay. The unit of progress is elements.</para></summary>
+    /// <remarks><para>Owner: caller; independent of `tensor`, whose memory a result may share</para>
+    /// <para>Errors: INVALID_ARGUMENT: not quantized, another type; UNSUPPORTED: a private scheme, an opaque
+    /// descriptor, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic dimension;
+    /// INVALID_QUANTIZATION: a scale or zero point that the scheme forbids; LIMIT_EXCEEDED; OUT_OF_MEMORY;
+    /// CANCELLED</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: quantization</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="elementType">HURRAY_TYPE_FLOAT16, HURRAY_TYPE_BFLOAT16, HURRAY_TYPE_FLOAT32 or
+    /// HURRAY_TYPE_FLOAT64.</param>
+    /// <param name="options">null: no limit and no reports. May be NULL. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_dequantize")]
+    internal static partial HurrayStatus TensorDequantize(TensorHandle tensor, byte elementType, NativeWorkOptions* options, out TensorHandle outTensor, NativeError* error);
+
+    /// <summary>Makes a new quantized tensor of a dense one: row-major, its buffers the stored elements, the
+    /// scales, and the zero points where there are any. Scales are those that the numbers of the tensor,
+    /// channel or block need. Shard and composite member sections stay, statistics go. The unit of progress
+    /// is elements.</summary>
+    /// <remarks><para>Owner: caller; independent of `tensor`</para>
+    /// <para>Errors: INVALID_ARGUMENT: a field of `spec`, or an element that has no place in it (NaN,
+    /// infinite, too large): its index is the byte offset of the report; INVALID_TYPE; UNSUPPORTED: not
+    /// dense, quantized already, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic dimension;
+    /// LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: quantization</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">float16, bfloat16, float32 or float64 in any dense layout. Required. Read during
+    /// the call only; stays the caller's.</param>
+    /// <param name="spec">scheme and types. Required. Read during the call only; stays the caller's.</param>
+    /// <param name="options">null: no limit and no reports. May be NULL. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_quantize")]
+    internal static partial HurrayStatus TensorQuantize(TensorHandle tensor, in NativeQuantizeSpec spec, NativeWorkOptions* options, out TensorHandle outTensor, NativeError* error);
+
+    /// <summary><para>Checks a tensor and reports the first violation, with the field, or the buffer and the
+    /// entry in it, and what was expected.</para>
+    /// <para>Each level includes those before it, and reads only what they have shown to be there. Of a
+    /// composite head the descriptor alone is looked at. The unit of progress is bytes of the buffers,
+    /// about.</para></summary>
+    /// <remarks><para>Errors: those of hurray_descriptor_decode; from level BUFFERS on those of
+    /// hurray_tensor_new; on level DATA INVALID_LAYOUT: index arrays, unused bits; INVALID_TYPE: a pattern
+    /// that is no element; INVALID_QUANTIZATION: scales, zero points, padding; UNSUPPORTED: memory that the
+    /// CPU cannot read. INVALID_ARGUMENT: level, options; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: validity constraints</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="level">HURRAY_VALIDATE_ value.</param>
+    /// <param name="options">null: no limit and no reports. May be NULL. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_validate")]
+    internal static partial HurrayStatus TensorValidate(TensorHandle tensor, uint level, NativeWorkOptions* options, NativeError* error);
+
+    /// <summary>Starts a composite.</summary>
+    /// <remarks><para>Owner: caller</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="head">a descriptor of layout HURRAY_LAYOUT_COMPOSITE, copied; whether it is one is
+    /// checked by hurray_composite_builder_build. Required. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="outBuilder">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_composite_builder_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_builder_new")]
+    internal static partial HurrayStatus CompositeBuilderNew(DescriptorHandle head, out CompositeBuilderHandle outBuilder, NativeError* error);
+
+    /// <summary>Adds a tensor as the next member. Whether it fits is checked by
+    /// hurray_composite_builder_build.</summary>
+    /// <remarks><para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="tensor">shared, of whichever copy of the library. Required. Read during the call only;
+    /// stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_builder_add_tensor")]
+    internal static partial HurrayStatus CompositeBuilderAddTensor(CompositeBuilderHandle builder, TensorHandle tensor, NativeError* error);
+
+    /// <summary>Adds a composite as the next member. Whether it fits is checked by
+    /// hurray_composite_builder_build.</summary>
+    /// <remarks><para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="member">shared. Required. Read during the call only; stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_builder_add_composite")]
+    internal static partial HurrayStatus CompositeBuilderAddComposite(CompositeBuilderHandle builder, CompositeHandle member, NativeError* error);
+
+    /// <summary>Puts head and members together and checks that they fit: their number, their depth, each
+    /// member's shape, type and sections, and of a partition that the members cover the head exactly and
+    /// without overlap. The builder stays as it is and may be used again.</summary>
+    /// <remarks><para>Owner: caller; shares the members' memory</para>
+    /// <para>Errors: INVALID_ARGUMENT: the head is no composite head; INVALID_COMPOSITE: members that do not
+    /// fit, which the message names</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outComposite">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_composite_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_builder_build")]
+    internal static partial HurrayStatus CompositeBuilderBuild(CompositeBuilderHandle builder, out CompositeHandle outComposite, NativeError* error);
+
+    /// <summary>Ends a builder.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed</para>
+    /// <para>Thread: the thread that runs the releases of members of which the builder held the last
+    /// share</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_builder_destroy")]
+    internal static partial HurrayStatus CompositeBuilderDestroy(ref nint builder);
+
+    /// <summary>Ends a builder on a thread that must not run callbacks: see
+    /// hurray_buffer_destroy_deferred.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="builder">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_builder_destroy_deferred")]
+    internal static partial HurrayStatus CompositeBuilderDestroyDeferred(ref nint builder, NativeError* error);
+
+    /// <summary>Fills a struct with facts about a composite.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: struct_size is too small</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="composite">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outInfo">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_info")]
+    internal static partial HurrayStatus CompositeInfo(CompositeHandle composite, ref NativeCompositeInfo outInfo, NativeError* error);
+
+    /// <summary>Borrows the head's descriptor: shape and type of the whole.</summary>
+    /// <remarks><para>Owner: the composite; valid until it is destroyed, and not to be destroyed</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="composite">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outHead">Required. Receives a pointer that belongs to `composite` and is valid as long as
+    /// that lives; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_head")]
+    internal static partial HurrayStatus CompositeHead(CompositeHandle composite, out nint outHead, NativeError* error);
+
+    /// <summary>Gives a member: a tensor or a composite, and null in the other variable.</summary>
+    /// <remarks><para>Owner: caller; shares the member's memory</para>
+    /// <para>Errors: INDEX_OUT_OF_BOUNDS</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="composite">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">below HurrayCompositeInfo.member_count.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="outComposite">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_composite_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_member")]
+    internal static partial HurrayStatus CompositeMember(CompositeHandle composite, uint index, out TensorHandle outTensor, out CompositeHandle outComposite, NativeError* error);
+
+    /// <summary>Finds the member of a partition that an element lies in, without touching any data.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: not one value a dimension; INDEX_OUT_OF_BOUNDS; UNSUPPORTED:
+    /// no partition</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite, partition</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="composite">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">one value a dimension of the head. `rank` elements, read during the call only;
+    /// NULL only when `rank` is 0.</param>
+    /// <param name="rank">A value.</param>
+    /// <param name="outMember">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_member_at")]
+    internal static partial HurrayStatus CompositeMemberAt(CompositeHandle composite, ReadOnlySpan<ulong> index, uint rank, out uint outMember, NativeError* error);
+
+    /// <summary>Reads an element of a partition or an overlay as a number: that of the member in which it
+    /// lies, dequantized where that is quantized; of overlays the last correction that has it, or the sum of
+    /// all.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: not one value a dimension; INDEX_OUT_OF_BOUNDS; UNSUPPORTED:
+    /// a group, a private rule, a complex type, sums that are not defined, memory that the CPU cannot read;
+    /// those of reading members that are sparse or quantized</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="composite">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">one value a dimension of the head. `rank` elements, read during the call only;
+    /// NULL only when `rank` is 0.</param>
+    /// <param name="rank">A value.</param>
+    /// <param name="outValue">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_element_float64")]
+    internal static partial HurrayStatus CompositeElementFloat64(CompositeHandle composite, ReadOnlySpan<ulong> index, uint rank, out double outValue, NativeError* error);
+
+    /// <summary>As hurray_composite_element_float64, as a complex number; of real types with the imaginary
+    /// part 0.</summary>
+    /// <remarks><para>Errors: as hurray_composite_element_float64</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="composite">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">one value a dimension of the head. `rank` elements, read during the call only;
+    /// NULL only when `rank` is 0.</param>
+    /// <param name="rank">A value.</param>
+    /// <param name="outReal">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="outImaginary">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_element_complex128")]
+    internal static partial HurrayStatus CompositeElementComplex128(CompositeHandle composite, ReadOnlySpan<ulong> index, uint rank, out double outReal, out double outImaginary, NativeError* error);
+
+    /// <summary>As hurray_composite_element_float64, as the bits of the head's type.</summary>
+    /// <remarks><para>Errors: as hurray_composite_element_float64; UNSUPPORTED: elements of more than 128
+    /// bits</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="composite">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">one value a dimension of the head. `rank` elements, read during the call only;
+    /// NULL only when `rank` is 0.</param>
+    /// <param name="rank">A value.</param>
+    /// <param name="outBits">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_element_bits")]
+    internal static partial HurrayStatus CompositeElementBits(CompositeHandle composite, ReadOnlySpan<ulong> index, uint rank, ref NativeElementBits outBits, NativeError* error);
+
+    /// <summary>Copies all elements of a partition or an overlay into one new tensor of the head's shape and
+    /// type: row-major, in memory of the library. Elements are those of the members bit for bit; quantized
+    /// members are dequantized, corrections applied in their order. The unit of progress is bytes put in
+    /// place.</summary>
+    /// <remarks><para>Owner: caller; independent of the composite</para>
+    /// <para>Errors: UNSUPPORTED: a group, a private rule, an opaque member, sums that are not defined,
+    /// memory that the CPU cannot read; INVALID_LAYOUT: index arrays that break a rule; those of
+    /// hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="composite">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="options">null: no limit and no reports. May be NULL. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_merged")]
+    internal static partial HurrayStatus CompositeMerged(CompositeHandle composite, NativeWorkOptions* options, out TensorHandle outTensor, NativeError* error);
+
+    /// <summary>Ends a composite. Members that were given out live on.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed</para>
+    /// <para>Thread: the thread that runs the releases of members of which the composite held the last
+    /// share</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="composite">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_destroy")]
+    internal static partial HurrayStatus CompositeDestroy(ref nint composite);
+
+    /// <summary>Ends a composite on a thread that must not run callbacks: see
+    /// hurray_buffer_destroy_deferred.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="composite">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_destroy_deferred")]
+    internal static partial HurrayStatus CompositeDestroyDeferred(ref nint composite, NativeError* error);
 }

@@ -91,3 +91,19 @@ internal sealed unsafe class FileWriterHandle : HurrayHandle
 
     private protected override HurrayStatus DestroyOnForeignThread(nint pointer) => NativeMethods.FileWriterDestroyDeferred(ref pointer, null);
 }
+
+/// <summary>A head with all of its members, which fit; immutable. (format: composite)</summary>
+internal sealed unsafe class CompositeHandle : HurrayHandle
+{
+    private protected override HurrayStatus Destroy(nint pointer) => NativeMethods.CompositeDestroy(ref pointer);
+
+    private protected override HurrayStatus DestroyOnForeignThread(nint pointer) => NativeMethods.CompositeDestroyDeferred(ref pointer, null);
+}
+
+/// <summary>Collects the members of a composite that is being made.</summary>
+internal sealed unsafe class CompositeBuilderHandle : HurrayHandle
+{
+    private protected override HurrayStatus Destroy(nint pointer) => NativeMethods.CompositeBuilderDestroy(ref pointer);
+
+    private protected override HurrayStatus DestroyOnForeignThread(nint pointer) => NativeMethods.CompositeBuilderDestroyDeferred(ref pointer, null);
+}

@@ -767,6 +767,175 @@ internal unsafe struct NativeStreamOptions
     public static NativeStreamOptions Sized => new() { StructSize = (uint)sizeof(NativeStreamOptions) };
 }
 
+/// <summary>What all long work takes. All zero but struct_size: the defaults.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeWorkOptions
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>0.</summary>
+    public uint Reserved;
+
+    /// <summary>The most bytes of new memory that the work may hold at one time, its result included; 0 for
+    /// no limit.</summary>
+    public ulong MemoryLimit;
+
+    /// <summary>May be null.</summary>
+    public delegate* unmanaged[Cdecl]<void*, ulong, ulong, byte> Progress;
+
+    /// <summary>Opaque, handed back to progress.</summary>
+    public void* Context;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeWorkOptions Sized => new() { StructSize = (uint)sizeof(NativeWorkOptions) };
+}
+
+/// <summary>How to quantize.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeQuantizeSpec
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_SCHEME_ tag.</summary>
+    public byte Scheme;
+
+    /// <summary>HURRAY_TYPE_ tag of the stored elements.</summary>
+    public byte StorageType;
+
+    /// <summary>HURRAY_TYPE_ tag of the scales; 0 for what the scheme has.</summary>
+    public byte ScaleType;
+
+    /// <summary>1: all zero points are 0, and steps reach as far down as up; else 0. Affine schemes
+    /// only.</summary>
+    public byte Symmetric;
+
+    /// <summary>The dimension along which channels or blocks follow one another; 0 for the per-tensor
+    /// scheme.</summary>
+    public uint Axis;
+
+    /// <summary>Elements of a block along the axis; 0 for schemes without blocks.</summary>
+    public uint BlockSize;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeQuantizeSpec Sized => new() { StructSize = (uint)sizeof(NativeQuantizeSpec) };
+}
+
+/// <summary>The layout that a tensor is wanted in.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeTranscodeSpec
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_TRANSCODE_ flags.</summary>
+    public uint Flags;
+
+    /// <summary>HURRAY_LAYOUT_ tag.</summary>
+    public byte Layout;
+
+    /// <summary>0.</summary>
+    public fixed byte Reserved[3];
+
+    /// <summary>Of the new buffers, in bytes, a power of two of at least 64; 0 means 64.</summary>
+    public uint Alignment;
+
+    /// <summary>Number of a sequence, with HURRAY_TRANSCODE_SEQUENCE; else 0.</summary>
+    public uint Sequence;
+
+    /// <summary>0.</summary>
+    public uint Reserved2;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeTranscodeSpec Sized => new() { StructSize = (uint)sizeof(NativeTranscodeSpec) };
+}
+
+/// <summary>Where an element of a tensor is.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeElementAddress
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>Number of the buffer.</summary>
+    public uint Buffer;
+
+    /// <summary>The byte of the buffer in which the element starts, counted from the buffer's
+    /// first.</summary>
+    public ulong ByteOffset;
+
+    /// <summary>The bit of that byte in which it starts, counted from the lowest; 0 for types of whole
+    /// bytes.</summary>
+    public uint BitOffset;
+
+    /// <summary>Bits of the element.</summary>
+    public uint Bits;
+
+    /// <summary>1; 0 for an element of a sparse tensor that is not stored, and therefore 0: then the others
+    /// say nothing.</summary>
+    public byte Present;
+
+    /// <summary>0.</summary>
+    public fixed byte Reserved[7];
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeElementAddress Sized => new() { StructSize = (uint)sizeof(NativeElementAddress) };
+}
+
+/// <summary>The bits of an element as an unsigned number of up to 128 bits.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeElementBits
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>How many bits an element has.</summary>
+    public uint Bits;
+
+    /// <summary>Bits 0 to 63.</summary>
+    public ulong Low;
+
+    /// <summary>Bits 64 to 127.</summary>
+    public ulong High;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeElementBits Sized => new() { StructSize = (uint)sizeof(NativeElementBits) };
+}
+
+/// <summary>Facts about a composite.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeCompositeInfo
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>Number of members of the head, not of those inside of them.</summary>
+    public uint MemberCount;
+
+    /// <summary>Descriptors in all: the head and, at all levels, those of the members.</summary>
+    public ulong DescriptorCount;
+
+    /// <summary>Heads on the longest way down, this one included: 1 to 8.</summary>
+    public uint Depth;
+
+    /// <summary>HURRAY_COMPOSITION_ rule, or a private one.</summary>
+    public byte CompositionRule;
+
+    /// <summary>HURRAY_COMBINE_ value.</summary>
+    public byte CombineOp;
+
+    /// <summary>1 when there is a number at each index of the head: for partitions and overlays whose members
+    /// have that, too.</summary>
+    public byte HasElements;
+
+    /// <summary>0.</summary>
+    public byte Reserved;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeCompositeInfo Sized => new() { StructSize = (uint)sizeof(NativeCompositeInfo) };
+}
+
 /// <summary>Where the compiler laid the fields, beside where the C ABI has them.</summary>
 internal static unsafe class NativeLayouts
 {
@@ -1029,6 +1198,62 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayStreamOptions.flags", 4, (byte*)&streamOptions.Flags - (byte*)&streamOptions));
         all.Add(("HurrayStreamOptions.max_descriptor_length", 8, (byte*)&streamOptions.MaxDescriptorLength - (byte*)&streamOptions));
         all.Add(("HurrayStreamOptions.max_tensor_bytes", 16, (byte*)&streamOptions.MaxTensorBytes - (byte*)&streamOptions));
+
+        NativeWorkOptions workOptions = default;
+        all.Add(("HurrayWorkOptions", 32, sizeof(NativeWorkOptions)));
+        all.Add(("HurrayWorkOptions.struct_size", 0, (byte*)&workOptions.StructSize - (byte*)&workOptions));
+        all.Add(("HurrayWorkOptions.reserved", 4, (byte*)&workOptions.Reserved - (byte*)&workOptions));
+        all.Add(("HurrayWorkOptions.memory_limit", 8, (byte*)&workOptions.MemoryLimit - (byte*)&workOptions));
+        all.Add(("HurrayWorkOptions.progress", 16, (byte*)&workOptions.Progress - (byte*)&workOptions));
+        all.Add(("HurrayWorkOptions.context", 24, (byte*)&workOptions.Context - (byte*)&workOptions));
+
+        NativeQuantizeSpec quantizeSpec = default;
+        all.Add(("HurrayQuantizeSpec", 16, sizeof(NativeQuantizeSpec)));
+        all.Add(("HurrayQuantizeSpec.struct_size", 0, (byte*)&quantizeSpec.StructSize - (byte*)&quantizeSpec));
+        all.Add(("HurrayQuantizeSpec.scheme", 4, (byte*)&quantizeSpec.Scheme - (byte*)&quantizeSpec));
+        all.Add(("HurrayQuantizeSpec.storage_type", 5, (byte*)&quantizeSpec.StorageType - (byte*)&quantizeSpec));
+        all.Add(("HurrayQuantizeSpec.scale_type", 6, (byte*)&quantizeSpec.ScaleType - (byte*)&quantizeSpec));
+        all.Add(("HurrayQuantizeSpec.symmetric", 7, (byte*)&quantizeSpec.Symmetric - (byte*)&quantizeSpec));
+        all.Add(("HurrayQuantizeSpec.axis", 8, (byte*)&quantizeSpec.Axis - (byte*)&quantizeSpec));
+        all.Add(("HurrayQuantizeSpec.block_size", 12, (byte*)&quantizeSpec.BlockSize - (byte*)&quantizeSpec));
+
+        NativeTranscodeSpec transcodeSpec = default;
+        all.Add(("HurrayTranscodeSpec", 24, sizeof(NativeTranscodeSpec)));
+        all.Add(("HurrayTranscodeSpec.struct_size", 0, (byte*)&transcodeSpec.StructSize - (byte*)&transcodeSpec));
+        all.Add(("HurrayTranscodeSpec.flags", 4, (byte*)&transcodeSpec.Flags - (byte*)&transcodeSpec));
+        all.Add(("HurrayTranscodeSpec.layout", 8, (byte*)&transcodeSpec.Layout - (byte*)&transcodeSpec));
+        all.Add(("HurrayTranscodeSpec.reserved", 9, (byte*)transcodeSpec.Reserved - (byte*)&transcodeSpec));
+        all.Add(("HurrayTranscodeSpec.alignment", 12, (byte*)&transcodeSpec.Alignment - (byte*)&transcodeSpec));
+        all.Add(("HurrayTranscodeSpec.sequence", 16, (byte*)&transcodeSpec.Sequence - (byte*)&transcodeSpec));
+        all.Add(("HurrayTranscodeSpec.reserved2", 20, (byte*)&transcodeSpec.Reserved2 - (byte*)&transcodeSpec));
+
+        NativeElementAddress elementAddress = default;
+        all.Add(("HurrayElementAddress", 32, sizeof(NativeElementAddress)));
+        all.Add(("HurrayElementAddress.struct_size", 0, (byte*)&elementAddress.StructSize - (byte*)&elementAddress));
+        all.Add(("HurrayElementAddress.buffer", 4, (byte*)&elementAddress.Buffer - (byte*)&elementAddress));
+        all.Add(("HurrayElementAddress.byte_offset", 8, (byte*)&elementAddress.ByteOffset - (byte*)&elementAddress));
+        all.Add(("HurrayElementAddress.bit_offset", 16, (byte*)&elementAddress.BitOffset - (byte*)&elementAddress));
+        all.Add(("HurrayElementAddress.bits", 20, (byte*)&elementAddress.Bits - (byte*)&elementAddress));
+        all.Add(("HurrayElementAddress.present", 24, (byte*)&elementAddress.Present - (byte*)&elementAddress));
+        all.Add(("HurrayElementAddress.reserved", 25, (byte*)elementAddress.Reserved - (byte*)&elementAddress));
+
+        NativeElementBits elementBits = default;
+        all.Add(("HurrayElementBits", 24, sizeof(NativeElementBits)));
+        all.Add(("HurrayElementBits.struct_size", 0, (byte*)&elementBits.StructSize - (byte*)&elementBits));
+        all.Add(("HurrayElementBits.bits", 4, (byte*)&elementBits.Bits - (byte*)&elementBits));
+        all.Add(("HurrayElementBits.low", 8, (byte*)&elementBits.Low - (byte*)&elementBits));
+        all.Add(("HurrayElementBits.high", 16, (byte*)&elementBits.High - (byte*)&elementBits));
+
+        NativeCompositeInfo compositeInfo = default;
+        all.Add(("HurrayCompositeInfo", 24, sizeof(NativeCompositeInfo)));
+        all.Add(("HurrayCompositeInfo.struct_size", 0, (byte*)&compositeInfo.StructSize - (byte*)&compositeInfo));
+        all.Add(("HurrayCompositeInfo.member_count", 4, (byte*)&compositeInfo.MemberCount - (byte*)&compositeInfo));
+        all.Add(("HurrayCompositeInfo.descriptor_count", 8, (byte*)&compositeInfo.DescriptorCount - (byte*)&compositeInfo));
+        all.Add(("HurrayCompositeInfo.depth", 16, (byte*)&compositeInfo.Depth - (byte*)&compositeInfo));
+        all.Add(("HurrayCompositeInfo.composition_rule", 20, (byte*)&compositeInfo.CompositionRule - (byte*)&compositeInfo));
+        all.Add(("HurrayCompositeInfo.combine_op", 21, (byte*)&compositeInfo.CombineOp - (byte*)&compositeInfo));
+        all.Add(("HurrayCompositeInfo.has_elements", 22, (byte*)&compositeInfo.HasElements - (byte*)&compositeInfo));
+        all.Add(("HurrayCompositeInfo.reserved", 23, (byte*)&compositeInfo.Reserved - (byte*)&compositeInfo));
         return all;
     }
 }

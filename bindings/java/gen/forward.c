@@ -113,7 +113,32 @@ static struct {
     HurrayStatus (*hurray_writer_write)(HurrayWriter *writer, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*hurray_writer_take)(HurrayWriter *writer, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*hurray_writer_destroy)(HurrayWriter **writer);
+    HurrayStatus (*hurray_tensor_element_address)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error);
+    HurrayStatus (*hurray_tensor_element_float64)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
+    HurrayStatus (*hurray_tensor_element_complex128)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error);
+    HurrayStatus (*hurray_tensor_element_bits)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error);
+    HurrayStatus (*hurray_tensor_element_dequantized)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
     HurrayStatus (*hurray_tensor_copy)(const HurrayTensor *tensor, uint32_t alignment, HurrayTensor **out_tensor, uint64_t *out_copied_bytes, HurrayError *error);
+    HurrayStatus (*hurray_tensor_transcode)(const HurrayTensor *tensor, const HurrayTranscodeSpec *spec, const HurrayDescriptorBuilder *fields, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_tensor_dequantize)(const HurrayTensor *tensor, uint8_t element_type, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_tensor_quantize)(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_tensor_validate)(const HurrayTensor *tensor, uint32_t level, const HurrayWorkOptions *options, HurrayError *error);
+    HurrayStatus (*hurray_composite_builder_new)(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error);
+    HurrayStatus (*hurray_composite_builder_add_tensor)(HurrayCompositeBuilder *builder, const HurrayTensor *tensor, HurrayError *error);
+    HurrayStatus (*hurray_composite_builder_add_composite)(HurrayCompositeBuilder *builder, const HurrayComposite *member, HurrayError *error);
+    HurrayStatus (*hurray_composite_builder_build)(const HurrayCompositeBuilder *builder, HurrayComposite **out_composite, HurrayError *error);
+    HurrayStatus (*hurray_composite_builder_destroy)(HurrayCompositeBuilder **builder);
+    HurrayStatus (*hurray_composite_builder_destroy_deferred)(HurrayCompositeBuilder **builder, HurrayError *error);
+    HurrayStatus (*hurray_composite_info)(const HurrayComposite *composite, HurrayCompositeInfo *out_info, HurrayError *error);
+    HurrayStatus (*hurray_composite_head)(const HurrayComposite *composite, const HurrayDescriptor **out_head, HurrayError *error);
+    HurrayStatus (*hurray_composite_member)(const HurrayComposite *composite, uint32_t index, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error);
+    HurrayStatus (*hurray_composite_member_at)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, uint32_t *out_member, HurrayError *error);
+    HurrayStatus (*hurray_composite_element_float64)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
+    HurrayStatus (*hurray_composite_element_complex128)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error);
+    HurrayStatus (*hurray_composite_element_bits)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error);
+    HurrayStatus (*hurray_composite_merged)(const HurrayComposite *composite, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_composite_destroy)(HurrayComposite **composite);
+    HurrayStatus (*hurray_composite_destroy_deferred)(HurrayComposite **composite, HurrayError *error);
 } bound;
 
 static const struct {
@@ -225,7 +250,32 @@ static const struct {
     {"hurray_writer_write", &bound.hurray_writer_write},
     {"hurray_writer_take", &bound.hurray_writer_take},
     {"hurray_writer_destroy", &bound.hurray_writer_destroy},
+    {"hurray_tensor_element_address", &bound.hurray_tensor_element_address},
+    {"hurray_tensor_element_float64", &bound.hurray_tensor_element_float64},
+    {"hurray_tensor_element_complex128", &bound.hurray_tensor_element_complex128},
+    {"hurray_tensor_element_bits", &bound.hurray_tensor_element_bits},
+    {"hurray_tensor_element_dequantized", &bound.hurray_tensor_element_dequantized},
     {"hurray_tensor_copy", &bound.hurray_tensor_copy},
+    {"hurray_tensor_transcode", &bound.hurray_tensor_transcode},
+    {"hurray_tensor_dequantize", &bound.hurray_tensor_dequantize},
+    {"hurray_tensor_quantize", &bound.hurray_tensor_quantize},
+    {"hurray_tensor_validate", &bound.hurray_tensor_validate},
+    {"hurray_composite_builder_new", &bound.hurray_composite_builder_new},
+    {"hurray_composite_builder_add_tensor", &bound.hurray_composite_builder_add_tensor},
+    {"hurray_composite_builder_add_composite", &bound.hurray_composite_builder_add_composite},
+    {"hurray_composite_builder_build", &bound.hurray_composite_builder_build},
+    {"hurray_composite_builder_destroy", &bound.hurray_composite_builder_destroy},
+    {"hurray_composite_builder_destroy_deferred", &bound.hurray_composite_builder_destroy_deferred},
+    {"hurray_composite_info", &bound.hurray_composite_info},
+    {"hurray_composite_head", &bound.hurray_composite_head},
+    {"hurray_composite_member", &bound.hurray_composite_member},
+    {"hurray_composite_member_at", &bound.hurray_composite_member_at},
+    {"hurray_composite_element_float64", &bound.hurray_composite_element_float64},
+    {"hurray_composite_element_complex128", &bound.hurray_composite_element_complex128},
+    {"hurray_composite_element_bits", &bound.hurray_composite_element_bits},
+    {"hurray_composite_merged", &bound.hurray_composite_merged},
+    {"hurray_composite_destroy", &bound.hurray_composite_destroy},
+    {"hurray_composite_destroy_deferred", &bound.hurray_composite_destroy_deferred},
 };
 
 const char *hurray_jni_bind(void *(*find)(const char *name)) {
@@ -657,6 +707,106 @@ HurrayStatus hurray_writer_destroy(HurrayWriter **writer) {
     return bound.hurray_writer_destroy(writer);
 }
 
+HurrayStatus hurray_tensor_element_address(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error) {
+    return bound.hurray_tensor_element_address(tensor, index, rank, out_address, error);
+}
+
+HurrayStatus hurray_tensor_element_float64(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error) {
+    return bound.hurray_tensor_element_float64(tensor, index, rank, out_value, error);
+}
+
+HurrayStatus hurray_tensor_element_complex128(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error) {
+    return bound.hurray_tensor_element_complex128(tensor, index, rank, out_real, out_imaginary, error);
+}
+
+HurrayStatus hurray_tensor_element_bits(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error) {
+    return bound.hurray_tensor_element_bits(tensor, index, rank, out_bits, error);
+}
+
+HurrayStatus hurray_tensor_element_dequantized(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error) {
+    return bound.hurray_tensor_element_dequantized(tensor, index, rank, out_value, error);
+}
+
 HurrayStatus hurray_tensor_copy(const HurrayTensor *tensor, uint32_t alignment, HurrayTensor **out_tensor, uint64_t *out_copied_bytes, HurrayError *error) {
     return bound.hurray_tensor_copy(tensor, alignment, out_tensor, out_copied_bytes, error);
+}
+
+HurrayStatus hurray_tensor_transcode(const HurrayTensor *tensor, const HurrayTranscodeSpec *spec, const HurrayDescriptorBuilder *fields, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error) {
+    return bound.hurray_tensor_transcode(tensor, spec, fields, options, out_tensor, error);
+}
+
+HurrayStatus hurray_tensor_dequantize(const HurrayTensor *tensor, uint8_t element_type, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error) {
+    return bound.hurray_tensor_dequantize(tensor, element_type, options, out_tensor, error);
+}
+
+HurrayStatus hurray_tensor_quantize(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error) {
+    return bound.hurray_tensor_quantize(tensor, spec, options, out_tensor, error);
+}
+
+HurrayStatus hurray_tensor_validate(const HurrayTensor *tensor, uint32_t level, const HurrayWorkOptions *options, HurrayError *error) {
+    return bound.hurray_tensor_validate(tensor, level, options, error);
+}
+
+HurrayStatus hurray_composite_builder_new(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error) {
+    return bound.hurray_composite_builder_new(head, out_builder, error);
+}
+
+HurrayStatus hurray_composite_builder_add_tensor(HurrayCompositeBuilder *builder, const HurrayTensor *tensor, HurrayError *error) {
+    return bound.hurray_composite_builder_add_tensor(builder, tensor, error);
+}
+
+HurrayStatus hurray_composite_builder_add_composite(HurrayCompositeBuilder *builder, const HurrayComposite *member, HurrayError *error) {
+    return bound.hurray_composite_builder_add_composite(builder, member, error);
+}
+
+HurrayStatus hurray_composite_builder_build(const HurrayCompositeBuilder *builder, HurrayComposite **out_composite, HurrayError *error) {
+    return bound.hurray_composite_builder_build(builder, out_composite, error);
+}
+
+HurrayStatus hurray_composite_builder_destroy(HurrayCompositeBuilder **builder) {
+    return bound.hurray_composite_builder_destroy(builder);
+}
+
+HurrayStatus hurray_composite_builder_destroy_deferred(HurrayCompositeBuilder **builder, HurrayError *error) {
+    return bound.hurray_composite_builder_destroy_deferred(builder, error);
+}
+
+HurrayStatus hurray_composite_info(const HurrayComposite *composite, HurrayCompositeInfo *out_info, HurrayError *error) {
+    return bound.hurray_composite_info(composite, out_info, error);
+}
+
+HurrayStatus hurray_composite_head(const HurrayComposite *composite, const HurrayDescriptor **out_head, HurrayError *error) {
+    return bound.hurray_composite_head(composite, out_head, error);
+}
+
+HurrayStatus hurray_composite_member(const HurrayComposite *composite, uint32_t index, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error) {
+    return bound.hurray_composite_member(composite, index, out_tensor, out_composite, error);
+}
+
+HurrayStatus hurray_composite_member_at(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, uint32_t *out_member, HurrayError *error) {
+    return bound.hurray_composite_member_at(composite, index, rank, out_member, error);
+}
+
+HurrayStatus hurray_composite_element_float64(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error) {
+    return bound.hurray_composite_element_float64(composite, index, rank, out_value, error);
+}
+
+HurrayStatus hurray_composite_element_complex128(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error) {
+    return bound.hurray_composite_element_complex128(composite, index, rank, out_real, out_imaginary, error);
+}
+
+HurrayStatus hurray_composite_element_bits(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error) {
+    return bound.hurray_composite_element_bits(composite, index, rank, out_bits, error);
+}
+
+HurrayStatus hurray_composite_merged(const HurrayComposite *composite, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error) {
+    return bound.hurray_composite_merged(composite, options, out_tensor, error);
+}
+
+HurrayStatus hurray_composite_destroy(HurrayComposite **composite) {
+    return bound.hurray_composite_destroy(composite);
+}
+
+HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error) {
+    return bound.hurray_composite_destroy_deferred(composite, error);
 }

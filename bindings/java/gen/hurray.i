@@ -24,6 +24,8 @@ HURRAY_HANDLE(HurrayReader)
 HURRAY_HANDLE(HurrayWriter)
 HURRAY_HANDLE(HurrayFile)
 HURRAY_HANDLE(HurrayFileWriter)
+HURRAY_HANDLE(HurrayComposite)
+HURRAY_HANDLE(HurrayCompositeBuilder)
 
 HURRAY_STRUCT(HurrayError)
 HURRAY_STRUCT(HurrayRuntimeInfo)
@@ -47,6 +49,12 @@ HURRAY_STRUCT(HurrayFileInfo)
 HURRAY_STRUCT(HurrayFileTensorInfo)
 HURRAY_STRUCT(HurrayFileMetadata)
 HURRAY_STRUCT(HurrayStreamOptions)
+HURRAY_STRUCT(HurrayWorkOptions)
+HURRAY_STRUCT(HurrayQuantizeSpec)
+HURRAY_STRUCT(HurrayTranscodeSpec)
+HURRAY_STRUCT(HurrayElementAddress)
+HURRAY_STRUCT(HurrayElementBits)
+HURRAY_STRUCT(HurrayCompositeInfo)
 
 uint32_t hurray_c_abi_version(void);
 
@@ -257,7 +265,56 @@ HurrayStatus hurray_writer_take(HurrayWriter *writer, HurrayBuffer **out_buffer,
 
 HurrayStatus hurray_writer_destroy(HurrayWriter **writer);
 
+HURRAY_ARRAY(const uint64_t *index, 8, jarg3)
+HurrayStatus hurray_tensor_element_address(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error);
+
+HURRAY_ARRAY(const uint64_t *index, 8, jarg3)
+HurrayStatus hurray_tensor_element_float64(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
+
+HURRAY_ARRAY(const uint64_t *index, 8, jarg3)
+HurrayStatus hurray_tensor_element_complex128(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error);
+
+HURRAY_ARRAY(const uint64_t *index, 8, jarg3)
+HurrayStatus hurray_tensor_element_bits(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error);
+
+HURRAY_ARRAY(const uint64_t *index, 8, jarg3)
+HurrayStatus hurray_tensor_element_dequantized(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
+
 HurrayStatus hurray_tensor_copy(const HurrayTensor *tensor, uint32_t alignment, HurrayTensor **out_tensor, uint64_t *out_copied_bytes, HurrayError *error);
+
+HurrayStatus hurray_composite_builder_new(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error);
+
+HurrayStatus hurray_composite_builder_add_tensor(HurrayCompositeBuilder *builder, const HurrayTensor *tensor, HurrayError *error);
+
+HurrayStatus hurray_composite_builder_add_composite(HurrayCompositeBuilder *builder, const HurrayComposite *member, HurrayError *error);
+
+HurrayStatus hurray_composite_builder_build(const HurrayCompositeBuilder *builder, HurrayComposite **out_composite, HurrayError *error);
+
+HurrayStatus hurray_composite_builder_destroy(HurrayCompositeBuilder **builder);
+
+HurrayStatus hurray_composite_builder_destroy_deferred(HurrayCompositeBuilder **builder, HurrayError *error);
+
+HurrayStatus hurray_composite_info(const HurrayComposite *composite, HurrayCompositeInfo *out_info, HurrayError *error);
+
+HurrayStatus hurray_composite_head(const HurrayComposite *composite, const HurrayDescriptor **out_head, HurrayError *error);
+
+HurrayStatus hurray_composite_member(const HurrayComposite *composite, uint32_t index, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error);
+
+HURRAY_ARRAY(const uint64_t *index, 8, jarg3)
+HurrayStatus hurray_composite_member_at(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, uint32_t *out_member, HurrayError *error);
+
+HURRAY_ARRAY(const uint64_t *index, 8, jarg3)
+HurrayStatus hurray_composite_element_float64(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
+
+HURRAY_ARRAY(const uint64_t *index, 8, jarg3)
+HurrayStatus hurray_composite_element_complex128(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error);
+
+HURRAY_ARRAY(const uint64_t *index, 8, jarg3)
+HurrayStatus hurray_composite_element_bits(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error);
+
+HurrayStatus hurray_composite_destroy(HurrayComposite **composite);
+
+HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error);
 
 // With a callback, and so hand-written in bindings/java/jni:
 //   hurray_log_callback_set
@@ -268,3 +325,8 @@ HurrayStatus hurray_tensor_copy(const HurrayTensor *tensor, uint32_t alignment, 
 //   hurray_tensor_from_host
 //   hurray_producer_request
 //   hurray_producer_release
+//   hurray_tensor_transcode
+//   hurray_tensor_dequantize
+//   hurray_tensor_quantize
+//   hurray_tensor_validate
+//   hurray_composite_merged

@@ -112,7 +112,32 @@ typedef struct HpyCalls {
     HurrayStatus (*hurray_writer_write)(HurrayWriter *writer, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*hurray_writer_take)(HurrayWriter *writer, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*hurray_writer_destroy)(HurrayWriter **writer);
+    HurrayStatus (*hurray_tensor_element_address)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error);
+    HurrayStatus (*hurray_tensor_element_float64)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
+    HurrayStatus (*hurray_tensor_element_complex128)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error);
+    HurrayStatus (*hurray_tensor_element_bits)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error);
+    HurrayStatus (*hurray_tensor_element_dequantized)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
     HurrayStatus (*hurray_tensor_copy)(const HurrayTensor *tensor, uint32_t alignment, HurrayTensor **out_tensor, uint64_t *out_copied_bytes, HurrayError *error);
+    HurrayStatus (*hurray_tensor_transcode)(const HurrayTensor *tensor, const HurrayTranscodeSpec *spec, const HurrayDescriptorBuilder *fields, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_tensor_dequantize)(const HurrayTensor *tensor, uint8_t element_type, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_tensor_quantize)(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_tensor_validate)(const HurrayTensor *tensor, uint32_t level, const HurrayWorkOptions *options, HurrayError *error);
+    HurrayStatus (*hurray_composite_builder_new)(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error);
+    HurrayStatus (*hurray_composite_builder_add_tensor)(HurrayCompositeBuilder *builder, const HurrayTensor *tensor, HurrayError *error);
+    HurrayStatus (*hurray_composite_builder_add_composite)(HurrayCompositeBuilder *builder, const HurrayComposite *member, HurrayError *error);
+    HurrayStatus (*hurray_composite_builder_build)(const HurrayCompositeBuilder *builder, HurrayComposite **out_composite, HurrayError *error);
+    HurrayStatus (*hurray_composite_builder_destroy)(HurrayCompositeBuilder **builder);
+    HurrayStatus (*hurray_composite_builder_destroy_deferred)(HurrayCompositeBuilder **builder, HurrayError *error);
+    HurrayStatus (*hurray_composite_info)(const HurrayComposite *composite, HurrayCompositeInfo *out_info, HurrayError *error);
+    HurrayStatus (*hurray_composite_head)(const HurrayComposite *composite, const HurrayDescriptor **out_head, HurrayError *error);
+    HurrayStatus (*hurray_composite_member)(const HurrayComposite *composite, uint32_t index, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error);
+    HurrayStatus (*hurray_composite_member_at)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, uint32_t *out_member, HurrayError *error);
+    HurrayStatus (*hurray_composite_element_float64)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
+    HurrayStatus (*hurray_composite_element_complex128)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error);
+    HurrayStatus (*hurray_composite_element_bits)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error);
+    HurrayStatus (*hurray_composite_merged)(const HurrayComposite *composite, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_composite_destroy)(HurrayComposite **composite);
+    HurrayStatus (*hurray_composite_destroy_deferred)(HurrayComposite **composite, HurrayError *error);
 } HpyCalls;
 
 // Fills the table from a library that dlopen returned; false, with its name, when a function is missing.

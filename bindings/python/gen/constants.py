@@ -32,6 +32,8 @@ __all__ = [
     "StreamFlags",
     "SyncMode",
     "TableIndex",
+    "TranscodeFlags",
+    "ValidationLevel",
     "ViewFlags",
 ]
 
@@ -363,6 +365,12 @@ class HandleKind(enum.IntEnum):
     #: HurrayFileWriter.
     FILE_WRITER = 11
 
+    #: HurrayComposite.
+    COMPOSITE = 12
+
+    #: HurrayCompositeBuilder.
+    COMPOSITE_BUILDER = 13
+
 
 class SectionFlags(enum.IntFlag):
     """Sections.
@@ -575,3 +583,24 @@ class StreamFlags(enum.IntFlag):
     #: HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
     #: nobody knows where the next tensor starts.
     PERMISSIVE = 4
+
+
+class ValidationLevel(enum.IntEnum):
+    """Levels of validation."""
+
+    #: The descriptor alone: everything that a strict reader checks.
+    DESCRIPTOR = 1
+
+    #: As before, and the descriptor against its buffers, of which no byte is read.
+    BUFFERS = 2
+
+    #: As before, and what is in the buffers: index arrays, scales, zero points, padding, patterns that are no
+    #: element.
+    DATA = 3
+
+
+class TranscodeFlags(enum.IntFlag):
+    """Transcode flags."""
+
+    #: Of a block-paged tensor the one sequence that `sequence` names; else all of them, one after the other.
+    SEQUENCE = 1

@@ -170,6 +170,32 @@ PyObject *hpy_from_HurrayFileMetadata(const HurrayFileMetadata *value) {
                      hpy_bytes_or_empty(value->value, value->value_length));
 }
 
+PyObject *hpy_from_HurrayElementAddress(const HurrayElementAddress *value) {
+    return hpy_tuple(5,
+                     PyLong_FromUnsignedLongLong(value->buffer),
+                     PyLong_FromUnsignedLongLong(value->byte_offset),
+                     PyLong_FromUnsignedLongLong(value->bit_offset),
+                     PyLong_FromUnsignedLongLong(value->bits),
+                     PyLong_FromUnsignedLongLong(value->present));
+}
+
+PyObject *hpy_from_HurrayElementBits(const HurrayElementBits *value) {
+    return hpy_tuple(3,
+                     PyLong_FromUnsignedLongLong(value->bits),
+                     PyLong_FromUnsignedLongLong(value->low),
+                     PyLong_FromUnsignedLongLong(value->high));
+}
+
+PyObject *hpy_from_HurrayCompositeInfo(const HurrayCompositeInfo *value) {
+    return hpy_tuple(6,
+                     PyLong_FromUnsignedLongLong(value->member_count),
+                     PyLong_FromUnsignedLongLong(value->descriptor_count),
+                     PyLong_FromUnsignedLongLong(value->depth),
+                     PyLong_FromUnsignedLongLong(value->composition_rule),
+                     PyLong_FromUnsignedLongLong(value->combine_op),
+                     PyLong_FromUnsignedLongLong(value->has_elements));
+}
+
 bool hpy_to_HurrayDecodeOptions(PyObject *object, HurrayDecodeOptions *out) {
     memset(out, 0, sizeof *out);
     out->struct_size = sizeof *out;
@@ -476,5 +502,49 @@ bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out) {
     out->max_descriptor_length = (uint64_t)number;
     if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT64_MAX, "StreamOptions.max_tensor_bytes", &number)) return false;
     out->max_tensor_bytes = (uint64_t)number;
+    return true;
+}
+
+bool hpy_to_HurrayQuantizeSpec(PyObject *object, HurrayQuantizeSpec *out) {
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 6) {
+        PyErr_SetString(PyExc_TypeError, "expected None or QuantizeSpec");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT8_MAX, "QuantizeSpec.scheme", &number)) return false;
+    out->scheme = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT8_MAX, "QuantizeSpec.storage_type", &number)) return false;
+    out->storage_type = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT8_MAX, "QuantizeSpec.scale_type", &number)) return false;
+    out->scale_type = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 3), UINT8_MAX, "QuantizeSpec.symmetric", &number)) return false;
+    out->symmetric = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 4), UINT32_MAX, "QuantizeSpec.axis", &number)) return false;
+    out->axis = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 5), UINT32_MAX, "QuantizeSpec.block_size", &number)) return false;
+    out->block_size = (uint32_t)number;
+    return true;
+}
+
+bool hpy_to_HurrayTranscodeSpec(PyObject *object, HurrayTranscodeSpec *out) {
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 4) {
+        PyErr_SetString(PyExc_TypeError, "expected None or TranscodeSpec");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT32_MAX, "TranscodeSpec.flags", &number)) return false;
+    out->flags = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT8_MAX, "TranscodeSpec.layout", &number)) return false;
+    out->layout = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT32_MAX, "TranscodeSpec.alignment", &number)) return false;
+    out->alignment = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 3), UINT32_MAX, "TranscodeSpec.sequence", &number)) return false;
+    out->sequence = (uint32_t)number;
     return true;
 }

@@ -19,6 +19,9 @@ PyObject *hpy_from_HurrayDescriptorInfo(const HurrayDescriptorInfo *value);
 PyObject *hpy_from_HurrayFileInfo(const HurrayFileInfo *value);
 PyObject *hpy_from_HurrayFileTensorInfo(const HurrayFileTensorInfo *value);
 PyObject *hpy_from_HurrayFileMetadata(const HurrayFileMetadata *value);
+PyObject *hpy_from_HurrayElementAddress(const HurrayElementAddress *value);
+PyObject *hpy_from_HurrayElementBits(const HurrayElementBits *value);
+PyObject *hpy_from_HurrayCompositeInfo(const HurrayCompositeInfo *value);
 
 // A tuple of the visible fields, or None: all 0. struct_size is set. Arrays lie in memory that lasts until
 // hpy_free, which ends what was made of it in any case.
@@ -49,5 +52,7 @@ bool hpy_to_HurrayExtensionType(PyObject *object, HurrayExtensionType *out);
 bool hpy_to_HurrayCompositeMember(PyObject *object, HurrayCompositeMember *out);
 bool hpy_to_HurrayFileOptions(PyObject *object, HurrayFileOptions *out);
 bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out);
+bool hpy_to_HurrayQuantizeSpec(PyObject *object, HurrayQuantizeSpec *out);
+bool hpy_to_HurrayTranscodeSpec(PyObject *object, HurrayTranscodeSpec *out);
 
 #endif

@@ -22,6 +22,11 @@ __all__ = [
     "FileTensorInfo",
     "FileMetadata",
     "StreamOptions",
+    "QuantizeSpec",
+    "TranscodeSpec",
+    "ElementAddress",
+    "ElementBits",
+    "CompositeInfo",
 ]
 
 
@@ -469,3 +474,97 @@ class StreamOptions(NamedTuple):
 
     #: Largest tensor accepted, in bytes over all its buffers; 0 means no limit.
     max_tensor_bytes: int = 0
+
+
+class QuantizeSpec(NamedTuple):
+    """How to quantize."""
+
+    #: HURRAY_SCHEME_ tag.
+    scheme: int = 0
+
+    #: HURRAY_TYPE_ tag of the stored elements.
+    storage_type: int = 0
+
+    #: HURRAY_TYPE_ tag of the scales; 0 for what the scheme has.
+    scale_type: int = 0
+
+    #: 1: all zero points are 0, and steps reach as far down as up; else 0. Affine schemes only.
+    symmetric: int = 0
+
+    #: The dimension along which channels or blocks follow one another; 0 for the per-tensor scheme.
+    axis: int = 0
+
+    #: Elements of a block along the axis; 0 for schemes without blocks.
+    block_size: int = 0
+
+
+class TranscodeSpec(NamedTuple):
+    """The layout that a tensor is wanted in."""
+
+    #: HURRAY_TRANSCODE_ flags.
+    flags: int = 0
+
+    #: HURRAY_LAYOUT_ tag.
+    layout: int = 0
+
+    #: Of the new buffers, in bytes, a power of two of at least 64; 0 means 64.
+    alignment: int = 0
+
+    #: Number of a sequence, with HURRAY_TRANSCODE_SEQUENCE; else 0.
+    sequence: int = 0
+
+
+class ElementAddress(NamedTuple):
+    """Where an element of a tensor is."""
+
+    #: Number of the buffer.
+    buffer: int
+
+    #: The byte of the buffer in which the element starts, counted from the buffer's first.
+    byte_offset: int
+
+    #: The bit of that byte in which it starts, counted from the lowest; 0 for types of whole bytes.
+    bit_offset: int
+
+    #: Bits of the element.
+    bits: int
+
+    #: 1; 0 for an element of a sparse tensor that is not stored, and therefore 0: then the others say
+    #: nothing.
+    present: int
+
+
+class ElementBits(NamedTuple):
+    """The bits of an element as an unsigned number of up to 128 bits."""
+
+    #: How many bits an element has.
+    bits: int
+
+    #: Bits 0 to 63.
+    low: int
+
+    #: Bits 64 to 127.
+    high: int
+
+
+class CompositeInfo(NamedTuple):
+    """Facts about a composite."""
+
+    #: Number of members of the head, not of those inside of them.
+    member_count: int
+
+    #: Descriptors in all: the head and, at all levels, those of the members.
+    descriptor_count: int
+
+    #: Heads on the longest way down, this one included: 1 to 8.
+    depth: int
+
+    #: HURRAY_COMPOSITION_ rule, or a private one.
+    composition_rule: int
+
+    #: HURRAY_COMBINE_ value.
+    combine_op: int
+
+    #: 1 when there is a number at each index of the head: for partitions and overlays whose members have
+    #: that, too.
+    has_elements: int

@@ -8,6 +8,7 @@
 #include "bindings/python/native/errors.h"
 #include "bindings/python/native/handle.h"
 #include "bindings/python/native/library.h"
+#include "bindings/python/native/work.h"
 
 static PyObject *py_c_abi_version(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
@@ -1820,6 +1821,151 @@ done:
     return result;
 }
 
+static PyObject *py_tensor_element_address(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "tensor_element_address(tensor, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *tensor = NULL;
+    HpyNumbers index = {NULL, 0};
+    uint64_t rank = 0;
+    HurrayElementAddress out_address;
+    if (!hpy_u64_numbers(args[1], "index", &index)) goto done;
+    if (!hpy_length32(index.length, "index")) goto done;
+    rank = index.length;
+    memset(&out_address, 0, sizeof out_address);
+    out_address.struct_size = sizeof out_address;
+    tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_element_address(tensor->pointer, index.data, (uint32_t)rank, &out_address, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_element_address");
+        goto done;
+    }
+    result = hpy_from_HurrayElementAddress(&out_address);
+done:
+    hpy_numbers_release(&index);
+    return result;
+}
+
+static PyObject *py_tensor_element_float64(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "tensor_element_float64(tensor, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *tensor = NULL;
+    HpyNumbers index = {NULL, 0};
+    uint64_t rank = 0;
+    double out_value = 0;
+    if (!hpy_u64_numbers(args[1], "index", &index)) goto done;
+    if (!hpy_length32(index.length, "index")) goto done;
+    rank = index.length;
+    tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_element_float64(tensor->pointer, index.data, (uint32_t)rank, &out_value, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_element_float64");
+        goto done;
+    }
+    result = PyFloat_FromDouble(out_value);
+done:
+    hpy_numbers_release(&index);
+    return result;
+}
+
+static PyObject *py_tensor_element_complex128(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "tensor_element_complex128(tensor, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *tensor = NULL;
+    HpyNumbers index = {NULL, 0};
+    uint64_t rank = 0;
+    double out_real = 0;
+    double out_imaginary = 0;
+    if (!hpy_u64_numbers(args[1], "index", &index)) goto done;
+    if (!hpy_length32(index.length, "index")) goto done;
+    rank = index.length;
+    tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_element_complex128(tensor->pointer, index.data, (uint32_t)rank, &out_real, &out_imaginary, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_element_complex128");
+        goto done;
+    }
+    result = hpy_tuple(2, PyFloat_FromDouble(out_real), PyFloat_FromDouble(out_imaginary));
+done:
+    hpy_numbers_release(&index);
+    return result;
+}
+
+static PyObject *py_tensor_element_bits(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "tensor_element_bits(tensor, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *tensor = NULL;
+    HpyNumbers index = {NULL, 0};
+    uint64_t rank = 0;
+    HurrayElementBits out_bits;
+    if (!hpy_u64_numbers(args[1], "index", &index)) goto done;
+    if (!hpy_length32(index.length, "index")) goto done;
+    rank = index.length;
+    memset(&out_bits, 0, sizeof out_bits);
+    out_bits.struct_size = sizeof out_bits;
+    tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_element_bits(tensor->pointer, index.data, (uint32_t)rank, &out_bits, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_element_bits");
+        goto done;
+    }
+    result = hpy_from_HurrayElementBits(&out_bits);
+done:
+    hpy_numbers_release(&index);
+    return result;
+}
+
+static PyObject *py_tensor_element_dequantized(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "tensor_element_dequantized(tensor, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *tensor = NULL;
+    HpyNumbers index = {NULL, 0};
+    uint64_t rank = 0;
+    double out_value = 0;
+    if (!hpy_u64_numbers(args[1], "index", &index)) goto done;
+    if (!hpy_length32(index.length, "index")) goto done;
+    rank = index.length;
+    tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_element_dequantized(tensor->pointer, index.data, (uint32_t)rank, &out_value, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_element_dequantized");
+        goto done;
+    }
+    result = PyFloat_FromDouble(out_value);
+done:
+    hpy_numbers_release(&index);
+    return result;
+}
+
 static PyObject *py_tensor_copy(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -1852,6 +1998,478 @@ static PyObject *py_tensor_copy(PyObject *module, PyObject *const *args, Py_ssiz
     result = hpy_tuple(2, hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor), PyLong_FromUnsignedLongLong(out_copied_bytes));
 done:
     (void)calls->hurray_tensor_destroy(&tensor_share);
+    return result;
+}
+
+static PyObject *py_tensor_transcode(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 4, "tensor_transcode(tensor, spec, fields, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *tensor = NULL;
+    HurrayTensor *tensor_share = NULL;
+    HurrayTranscodeSpec spec;
+    HpyHandle *fields = NULL;
+    HurrayWorkOptions options;
+    HpyWork options_work = {0};
+    HurrayTensor *out_tensor = NULL;
+    hpy_drain(calls);
+    if (!hpy_to_HurrayTranscodeSpec(args[1], &spec)) goto done;
+    if (!hpy_work_options(args[3], &options, &options_work)) goto done;
+    tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_share(tensor->pointer, &tensor_share, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_share");
+        goto done;
+    }
+    if (args[2] != Py_None) {
+        fields = hpy_handle_take(args[2], HURRAY_HANDLE_DESCRIPTOR_BUILDER, "fields");
+        if (fields == NULL) goto done;
+    }
+    if (fields != NULL) fields->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_tensor_transcode(tensor_share, &spec, fields == NULL ? NULL : fields->pointer, &options, &out_tensor, &error);
+    Py_END_ALLOW_THREADS
+    if (fields != NULL) fields->busy = false;
+    if (status != HURRAY_OK) {
+        if (!hpy_work_raise(&options_work)) hpy_raise(status, &error, "hurray_tensor_transcode");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor);
+done:
+    (void)calls->hurray_tensor_destroy(&tensor_share);
+    hpy_work_end(&options_work);
+    return result;
+}
+
+static PyObject *py_tensor_dequantize(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 3, "tensor_dequantize(tensor, element_type, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *tensor = NULL;
+    HurrayTensor *tensor_share = NULL;
+    uint64_t element_type = 0;
+    HurrayWorkOptions options;
+    HpyWork options_work = {0};
+    HurrayTensor *out_tensor = NULL;
+    hpy_drain(calls);
+    if (!hpy_unsigned(args[1], UINT8_MAX, "element_type", &element_type)) goto done;
+    if (!hpy_work_options(args[2], &options, &options_work)) goto done;
+    tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_share(tensor->pointer, &tensor_share, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_share");
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_tensor_dequantize(tensor_share, (uint8_t)element_type, &options, &out_tensor, &error);
+    Py_END_ALLOW_THREADS
+    if (status != HURRAY_OK) {
+        if (!hpy_work_raise(&options_work)) hpy_raise(status, &error, "hurray_tensor_dequantize");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor);
+done:
+    (void)calls->hurray_tensor_destroy(&tensor_share);
+    hpy_work_end(&options_work);
+    return result;
+}
+
+static PyObject *py_tensor_quantize(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 3, "tensor_quantize(tensor, spec, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *tensor = NULL;
+    HurrayTensor *tensor_share = NULL;
+    HurrayQuantizeSpec spec;
+    HurrayWorkOptions options;
+    HpyWork options_work = {0};
+    HurrayTensor *out_tensor = NULL;
+    hpy_drain(calls);
+    if (!hpy_to_HurrayQuantizeSpec(args[1], &spec)) goto done;
+    if (!hpy_work_options(args[2], &options, &options_work)) goto done;
+    tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_share(tensor->pointer, &tensor_share, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_share");
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_tensor_quantize(tensor_share, &spec, &options, &out_tensor, &error);
+    Py_END_ALLOW_THREADS
+    if (status != HURRAY_OK) {
+        if (!hpy_work_raise(&options_work)) hpy_raise(status, &error, "hurray_tensor_quantize");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor);
+done:
+    (void)calls->hurray_tensor_destroy(&tensor_share);
+    hpy_work_end(&options_work);
+    return result;
+}
+
+static PyObject *py_tensor_validate(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 3, "tensor_validate(tensor, level, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *tensor = NULL;
+    HurrayTensor *tensor_share = NULL;
+    uint64_t level = 0;
+    HurrayWorkOptions options;
+    HpyWork options_work = {0};
+    if (!hpy_unsigned(args[1], UINT32_MAX, "level", &level)) goto done;
+    if (!hpy_work_options(args[2], &options, &options_work)) goto done;
+    tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_share(tensor->pointer, &tensor_share, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_share");
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_tensor_validate(tensor_share, (uint32_t)level, &options, &error);
+    Py_END_ALLOW_THREADS
+    if (status != HURRAY_OK) {
+        if (!hpy_work_raise(&options_work)) hpy_raise(status, &error, "hurray_tensor_validate");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    (void)calls->hurray_tensor_destroy(&tensor_share);
+    hpy_work_end(&options_work);
+    return result;
+}
+
+static PyObject *py_composite_builder_new(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "composite_builder_new(head)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *head = NULL;
+    HurrayCompositeBuilder *out_builder = NULL;
+    hpy_drain(calls);
+    head = hpy_handle_take(args[0], HURRAY_HANDLE_DESCRIPTOR, "head");
+    if (head == NULL) goto done;
+    status = calls->hurray_composite_builder_new(head->pointer, &out_builder, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_builder_new");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_COMPOSITE_BUILDER, out_builder);
+done:
+    return result;
+}
+
+static PyObject *py_composite_builder_add_tensor(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "composite_builder_add_tensor(builder, tensor)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *builder = NULL;
+    HpyHandle *tensor = NULL;
+    builder = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE_BUILDER, "builder");
+    if (builder == NULL) goto done;
+    tensor = hpy_handle_take(args[1], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_composite_builder_add_tensor(builder->pointer, tensor->pointer, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_builder_add_tensor");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
+static PyObject *py_composite_builder_add_composite(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "composite_builder_add_composite(builder, member)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *builder = NULL;
+    HpyHandle *member = NULL;
+    builder = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE_BUILDER, "builder");
+    if (builder == NULL) goto done;
+    member = hpy_handle_take(args[1], HURRAY_HANDLE_COMPOSITE, "member");
+    if (member == NULL) goto done;
+    status = calls->hurray_composite_builder_add_composite(builder->pointer, member->pointer, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_builder_add_composite");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
+static PyObject *py_composite_builder_build(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "composite_builder_build(builder)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *builder = NULL;
+    HurrayComposite *out_composite = NULL;
+    hpy_drain(calls);
+    builder = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE_BUILDER, "builder");
+    if (builder == NULL) goto done;
+    status = calls->hurray_composite_builder_build(builder->pointer, &out_composite, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_builder_build");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_COMPOSITE, out_composite);
+done:
+    return result;
+}
+
+static PyObject *py_composite_info(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "composite_info(composite)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *composite = NULL;
+    HurrayCompositeInfo out_info;
+    memset(&out_info, 0, sizeof out_info);
+    out_info.struct_size = sizeof out_info;
+    composite = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE, "composite");
+    if (composite == NULL) goto done;
+    status = calls->hurray_composite_info(composite->pointer, &out_info, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_info");
+        goto done;
+    }
+    result = hpy_from_HurrayCompositeInfo(&out_info);
+done:
+    return result;
+}
+
+static PyObject *py_composite_head(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "composite_head(composite)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *composite = NULL;
+    const HurrayDescriptor *out_head = NULL;
+    composite = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE, "composite");
+    if (composite == NULL) goto done;
+    status = calls->hurray_composite_head(composite->pointer, &out_head, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_head");
+        goto done;
+    }
+    result = hpy_handle_borrow(HURRAY_HANDLE_DESCRIPTOR, (void *)out_head, (PyObject *)composite);
+done:
+    return result;
+}
+
+static PyObject *py_composite_member(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "composite_member(composite, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *composite = NULL;
+    uint64_t index = 0;
+    HurrayTensor *out_tensor = NULL;
+    HurrayComposite *out_composite = NULL;
+    hpy_drain(calls);
+    if (!hpy_unsigned(args[1], UINT32_MAX, "index", &index)) goto done;
+    composite = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE, "composite");
+    if (composite == NULL) goto done;
+    status = calls->hurray_composite_member(composite->pointer, (uint32_t)index, &out_tensor, &out_composite, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_member");
+        goto done;
+    }
+    result = hpy_tuple(2, hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor), hpy_handle_new(HURRAY_HANDLE_COMPOSITE, out_composite));
+done:
+    return result;
+}
+
+static PyObject *py_composite_member_at(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "composite_member_at(composite, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *composite = NULL;
+    HpyNumbers index = {NULL, 0};
+    uint64_t rank = 0;
+    uint32_t out_member = 0;
+    if (!hpy_u64_numbers(args[1], "index", &index)) goto done;
+    if (!hpy_length32(index.length, "index")) goto done;
+    rank = index.length;
+    composite = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE, "composite");
+    if (composite == NULL) goto done;
+    status = calls->hurray_composite_member_at(composite->pointer, index.data, (uint32_t)rank, &out_member, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_member_at");
+        goto done;
+    }
+    result = PyLong_FromUnsignedLongLong(out_member);
+done:
+    hpy_numbers_release(&index);
+    return result;
+}
+
+static PyObject *py_composite_element_float64(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "composite_element_float64(composite, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *composite = NULL;
+    HpyNumbers index = {NULL, 0};
+    uint64_t rank = 0;
+    double out_value = 0;
+    if (!hpy_u64_numbers(args[1], "index", &index)) goto done;
+    if (!hpy_length32(index.length, "index")) goto done;
+    rank = index.length;
+    composite = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE, "composite");
+    if (composite == NULL) goto done;
+    status = calls->hurray_composite_element_float64(composite->pointer, index.data, (uint32_t)rank, &out_value, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_element_float64");
+        goto done;
+    }
+    result = PyFloat_FromDouble(out_value);
+done:
+    hpy_numbers_release(&index);
+    return result;
+}
+
+static PyObject *py_composite_element_complex128(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "composite_element_complex128(composite, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *composite = NULL;
+    HpyNumbers index = {NULL, 0};
+    uint64_t rank = 0;
+    double out_real = 0;
+    double out_imaginary = 0;
+    if (!hpy_u64_numbers(args[1], "index", &index)) goto done;
+    if (!hpy_length32(index.length, "index")) goto done;
+    rank = index.length;
+    composite = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE, "composite");
+    if (composite == NULL) goto done;
+    status = calls->hurray_composite_element_complex128(composite->pointer, index.data, (uint32_t)rank, &out_real, &out_imaginary, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_element_complex128");
+        goto done;
+    }
+    result = hpy_tuple(2, PyFloat_FromDouble(out_real), PyFloat_FromDouble(out_imaginary));
+done:
+    hpy_numbers_release(&index);
+    return result;
+}
+
+static PyObject *py_composite_element_bits(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "composite_element_bits(composite, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *composite = NULL;
+    HpyNumbers index = {NULL, 0};
+    uint64_t rank = 0;
+    HurrayElementBits out_bits;
+    if (!hpy_u64_numbers(args[1], "index", &index)) goto done;
+    if (!hpy_length32(index.length, "index")) goto done;
+    rank = index.length;
+    memset(&out_bits, 0, sizeof out_bits);
+    out_bits.struct_size = sizeof out_bits;
+    composite = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE, "composite");
+    if (composite == NULL) goto done;
+    status = calls->hurray_composite_element_bits(composite->pointer, index.data, (uint32_t)rank, &out_bits, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_composite_element_bits");
+        goto done;
+    }
+    result = hpy_from_HurrayElementBits(&out_bits);
+done:
+    hpy_numbers_release(&index);
+    return result;
+}
+
+static PyObject *py_composite_merged(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "composite_merged(composite, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *composite = NULL;
+    HurrayWorkOptions options;
+    HpyWork options_work = {0};
+    HurrayTensor *out_tensor = NULL;
+    hpy_drain(calls);
+    if (!hpy_work_options(args[1], &options, &options_work)) goto done;
+    composite = hpy_handle_take(args[0], HURRAY_HANDLE_COMPOSITE, "composite");
+    if (composite == NULL) goto done;
+    composite->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_composite_merged(composite->pointer, &options, &out_tensor, &error);
+    Py_END_ALLOW_THREADS
+    composite->busy = false;
+    if (status != HURRAY_OK) {
+        if (!hpy_work_raise(&options_work)) hpy_raise(status, &error, "hurray_composite_merged");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor);
+done:
+    hpy_work_end(&options_work);
     return result;
 }
 
@@ -1905,6 +2523,16 @@ HurrayStatus hpy_destroy(const HpyCalls *calls, uint32_t kind, void *pointer, bo
             HurrayFileWriter *handle = pointer;
             if (deferred) return calls->hurray_file_writer_destroy_deferred(&handle, NULL);
             return calls->hurray_file_writer_destroy(&handle);
+        }
+        case HURRAY_HANDLE_COMPOSITE: {
+            HurrayComposite *handle = pointer;
+            if (deferred) return calls->hurray_composite_destroy_deferred(&handle, NULL);
+            return calls->hurray_composite_destroy(&handle);
+        }
+        case HURRAY_HANDLE_COMPOSITE_BUILDER: {
+            HurrayCompositeBuilder *handle = pointer;
+            if (deferred) return calls->hurray_composite_builder_destroy_deferred(&handle, NULL);
+            return calls->hurray_composite_builder_destroy(&handle);
         }
         default: return HURRAY_ERR_INVALID_ARGUMENT;
     }
@@ -2061,7 +2689,49 @@ PyMethodDef hpy_generated_methods[] = {
      "Writes a tensor: its descriptor and the bytes of its buffers. Bytes before the data that belong to somebody else (a buffer's prefix) are left out and the descriptor says so."},
     {"writer_take", (PyCFunction)(void (*)(void))py_writer_take, METH_FASTCALL,
      "Takes the bytes that were written into memory so far, as a buffer; the writer goes on with an empty one."},
+    {"tensor_element_address", (PyCFunction)(void (*)(void))py_tensor_element_address, METH_FASTCALL,
+     "Tells where an element is. Of dense tensors no memory is read, so that it may be anywhere."},
+    {"tensor_element_float64", (PyCFunction)(void (*)(void))py_tensor_element_float64, METH_FASTCALL,
+     "Reads an element as a number, rounded to nearest where float64 cannot hold it. Of a quantized tensor that is the number that is stored, see hurray_tensor_element_dequantized."},
+    {"tensor_element_complex128", (PyCFunction)(void (*)(void))py_tensor_element_complex128, METH_FASTCALL,
+     "Reads an element as a complex number; of real types with the imaginary part 0."},
+    {"tensor_element_bits", (PyCFunction)(void (*)(void))py_tensor_element_bits, METH_FASTCALL,
+     "Reads the bits of an element as they are stored; all 0 for one of a sparse tensor that is not."},
+    {"tensor_element_dequantized", (PyCFunction)(void (*)(void))py_tensor_element_dequantized, METH_FASTCALL,
+     "Reads the number that a quantized element stands for, worked out in float32 as the format says."},
     {"tensor_copy", (PyCFunction)(void (*)(void))py_tensor_copy, METH_FASTCALL,
      "Copies a dense tensor into new memory of the library: row-major, aligned, byte_offset 0. For data that is not aligned as its user needs it, and for strided data that is wanted contiguous."},
+    {"tensor_transcode", (PyCFunction)(void (*)(void))py_tensor_transcode, METH_FASTCALL,
+     "Makes a new tensor with the same elements, bit for bit, in another layout: dense, sparse (COO, CSR, CSC, CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized tensor the scales and zero points are shared or copied. The unit of progress is bytes of the elements."},
+    {"tensor_dequantize", (PyCFunction)(void (*)(void))py_tensor_dequantize, METH_FASTCALL,
+     "Makes a new tensor of the numbers that quantized elements stand for. Each is worked out in float32, as the format says, and then rounded once to the target type."},
+    {"tensor_quantize", (PyCFunction)(void (*)(void))py_tensor_quantize, METH_FASTCALL,
+     "Makes a new quantized tensor of a dense one: row-major, its buffers the stored elements, the scales, and the zero points where there are any. Scales are those that the numbers of the tensor, channel or block need. Shard and composite member sections stay, statistics go. The unit of progress is elements."},
+    {"tensor_validate", (PyCFunction)(void (*)(void))py_tensor_validate, METH_FASTCALL,
+     "Checks a tensor and reports the first violation, with the field, or the buffer and the entry in it, and what was expected."},
+    {"composite_builder_new", (PyCFunction)(void (*)(void))py_composite_builder_new, METH_FASTCALL,
+     "Starts a composite."},
+    {"composite_builder_add_tensor", (PyCFunction)(void (*)(void))py_composite_builder_add_tensor, METH_FASTCALL,
+     "Adds a tensor as the next member. Whether it fits is checked by hurray_composite_builder_build."},
+    {"composite_builder_add_composite", (PyCFunction)(void (*)(void))py_composite_builder_add_composite, METH_FASTCALL,
+     "Adds a composite as the next member. Whether it fits is checked by hurray_composite_builder_build."},
+    {"composite_builder_build", (PyCFunction)(void (*)(void))py_composite_builder_build, METH_FASTCALL,
+     "Puts head and members together and checks that they fit: their number, their depth, each member's shape, type and sections, and of a partition that the members cover the head exactly and without overlap. The builder stays as it is and may be used again."},
+    {"composite_info", (PyCFunction)(void (*)(void))py_composite_info, METH_FASTCALL,
+     "Fills a struct with facts about a composite."},
+    {"composite_head", (PyCFunction)(void (*)(void))py_composite_head, METH_FASTCALL,
+     "Borrows the head's descriptor: shape and type of the whole."},
+    {"composite_member", (PyCFunction)(void (*)(void))py_composite_member, METH_FASTCALL,
+     "Gives a member: a tensor or a composite, and null in the other variable."},
+    {"composite_member_at", (PyCFunction)(void (*)(void))py_composite_member_at, METH_FASTCALL,
+     "Finds the member of a partition that an element lies in, without touching any data."},
+    {"composite_element_float64", (PyCFunction)(void (*)(void))py_composite_element_float64, METH_FASTCALL,
+     "Reads an element of a partition or an overlay as a number: that of the member in which it lies, dequantized where that is quantized; of overlays the last correction that has it, or the sum of all."},
+    {"composite_element_complex128", (PyCFunction)(void (*)(void))py_composite_element_complex128, METH_FASTCALL,
+     "As hurray_composite_element_float64, as a complex number; of real types with the imaginary part 0."},
+    {"composite_element_bits", (PyCFunction)(void (*)(void))py_composite_element_bits, METH_FASTCALL,
+     "As hurray_composite_element_float64, as the bits of the head's type."},
+    {"composite_merged", (PyCFunction)(void (*)(void))py_composite_merged, METH_FASTCALL,
+     "Copies all elements of a partition or an overlay into one new tensor of the head's shape and type: row-major, in memory of the library. Elements are those of the members bit for bit; quantized members are dequantized, corrections applied in their order. The unit of progress is bytes put in place."},
     {NULL, NULL, 0, NULL},
 };

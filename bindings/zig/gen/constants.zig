@@ -242,6 +242,10 @@ pub const HandleKind = enum(u32) {
     file = 10,
     /// HurrayFileWriter.
     file_writer = 11,
+    /// HurrayComposite.
+    composite = 12,
+    /// HurrayCompositeBuilder.
+    composite_builder = 13,
     /// A value that this package does not know.
     _,
 };
@@ -447,4 +451,25 @@ pub const StreamFlags = packed struct(u32) {
     permissive: bool = false,
     /// Bits that this package does not know.
     rest: u29 = 0,
+};
+
+/// Levels of validation.
+pub const ValidationLevel = enum(u32) {
+    /// The descriptor alone: everything that a strict reader checks.
+    descriptor = 1,
+    /// As before, and the descriptor against its buffers, of which no byte is read.
+    buffers = 2,
+    /// As before, and what is in the buffers: index arrays, scales, zero points, padding, patterns that are
+    /// no element.
+    data = 3,
+    /// A value that this package does not know.
+    _,
+};
+
+/// Transcode flags.
+pub const TranscodeFlags = packed struct(u32) {
+    /// Of a block-paged tensor the one sequence that `sequence` names; else all of them, one after the other.
+    sequence: bool = false,
+    /// Bits that this package does not know.
+    rest: u31 = 0,
 };

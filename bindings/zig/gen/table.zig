@@ -26,6 +26,11 @@ pub const callbacks = struct {
     pub const ExportTensorFn = *const fn (context: ?*anyopaque, consumer_stream: ?*anyopaque, consumer_stream_device_tag: u8, out_list: ?*?*c.HurrayBufferList, out_context: ?*?*c.HurrayTensorContext, @"error": ?*c.HurrayError) callconv(.c) i32;
     /// Releases what a producer keeps; runs exactly once. It must not throw.
     pub const ProducerReleaseFn = *const fn (context: ?*anyopaque) callconv(.c) void;
+    /// Told now and then how far long work is, on the thread that called: `done` of `total` in a unit that
+    /// the function names, never less than before, and all of it at the end. Returns 0 to stop the work,
+    /// which then fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, and
+    /// not use handles that the call was given.
+    pub const ProgressFn = *const fn (context: ?*anyopaque, done: u64, total: u64) callconv(.c) u8;
 };
 
 /// One field a function: its name without the prefix, its parameters with what the header cannot say.
@@ -296,9 +301,71 @@ pub const Table = struct {
     writer_take: *const fn (writer: *c.HurrayWriter, out_buffer: *?*c.HurrayBuffer, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Ends a writer. What was written stays written.
     writer_destroy: *const fn (writer: ?*?*c.HurrayWriter) callconv(.c) i32,
+    /// Tells where an element is. Of dense tensors no memory is read, so that it may be anywhere.
+    tensor_element_address: *const fn (tensor: *const c.HurrayTensor, index: ?[*]const u64, rank: u32, out_address: *c.HurrayElementAddress, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Reads an element as a number, rounded to nearest where float64 cannot hold it. Of a quantized tensor
+    /// that is the number that is stored, see hurray_tensor_element_dequantized.
+    tensor_element_float64: *const fn (tensor: *const c.HurrayTensor, index: ?[*]const u64, rank: u32, out_value: *f64, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Reads an element as a complex number; of real types with the imaginary part 0.
+    tensor_element_complex128: *const fn (tensor: *const c.HurrayTensor, index: ?[*]const u64, rank: u32, out_real: *f64, out_imaginary: *f64, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Reads the bits of an element as they are stored; all 0 for one of a sparse tensor that is not.
+    tensor_element_bits: *const fn (tensor: *const c.HurrayTensor, index: ?[*]const u64, rank: u32, out_bits: *c.HurrayElementBits, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Reads the number that a quantized element stands for, worked out in float32 as the format says.
+    tensor_element_dequantized: *const fn (tensor: *const c.HurrayTensor, index: ?[*]const u64, rank: u32, out_value: *f64, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Copies a dense tensor into new memory of the library: row-major, aligned, byte_offset 0. For data that
     /// is not aligned as its user needs it, and for strided data that is wanted contiguous.
     tensor_copy: *const fn (tensor: *const c.HurrayTensor, alignment: u32, out_tensor: *?*c.HurrayTensor, out_copied_bytes: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Makes a new tensor with the same elements, bit for bit, in another layout: dense, sparse (COO, CSR,
+    /// CSC, CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized tensor the
+    /// scales and zero points are shared or copied. The unit of progress is bytes of the elements.
+    tensor_transcode: *const fn (tensor: *const c.HurrayTensor, spec: *const c.HurrayTranscodeSpec, fields: ?*const c.HurrayDescriptorBuilder, options: ?*const c.HurrayWorkOptions, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Makes a new tensor of the numbers that quantized elements stand for. Each is worked out in float32, as
+    /// the format says, and then rounded once to the target type.
+    tensor_dequantize: *const fn (tensor: *const c.HurrayTensor, element_type: u8, options: ?*const c.HurrayWorkOptions, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Makes a new quantized tensor of a dense one: row-major, its buffers the stored elements, the scales,
+    /// and the zero points where there are any. Scales are those that the numbers of the tensor, channel or
+    /// block need. Shard and composite member sections stay, statistics go. The unit of progress is elements.
+    tensor_quantize: *const fn (tensor: *const c.HurrayTensor, spec: *const c.HurrayQuantizeSpec, options: ?*const c.HurrayWorkOptions, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Checks a tensor and reports the first violation, with the field, or the buffer and the entry in it,
+    /// and what was expected.
+    tensor_validate: *const fn (tensor: *const c.HurrayTensor, level: u32, options: ?*const c.HurrayWorkOptions, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Starts a composite.
+    composite_builder_new: *const fn (head: *const c.HurrayDescriptor, out_builder: *?*c.HurrayCompositeBuilder, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Adds a tensor as the next member. Whether it fits is checked by hurray_composite_builder_build.
+    composite_builder_add_tensor: *const fn (builder: *c.HurrayCompositeBuilder, tensor: *const c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Adds a composite as the next member. Whether it fits is checked by hurray_composite_builder_build.
+    composite_builder_add_composite: *const fn (builder: *c.HurrayCompositeBuilder, member: *const c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Puts head and members together and checks that they fit: their number, their depth, each member's
+    /// shape, type and sections, and of a partition that the members cover the head exactly and without
+    /// overlap. The builder stays as it is and may be used again.
+    composite_builder_build: *const fn (builder: *const c.HurrayCompositeBuilder, out_composite: *?*c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Ends a builder.
+    composite_builder_destroy: *const fn (builder: ?*?*c.HurrayCompositeBuilder) callconv(.c) i32,
+    /// Ends a builder on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
+    composite_builder_destroy_deferred: *const fn (builder: ?*?*c.HurrayCompositeBuilder, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Fills a struct with facts about a composite.
+    composite_info: *const fn (composite: *const c.HurrayComposite, out_info: *c.HurrayCompositeInfo, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Borrows the head's descriptor: shape and type of the whole.
+    composite_head: *const fn (composite: *const c.HurrayComposite, out_head: *?*const c.HurrayDescriptor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Gives a member: a tensor or a composite, and null in the other variable.
+    composite_member: *const fn (composite: *const c.HurrayComposite, index: u32, out_tensor: *?*c.HurrayTensor, out_composite: *?*c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Finds the member of a partition that an element lies in, without touching any data.
+    composite_member_at: *const fn (composite: *const c.HurrayComposite, index: ?[*]const u64, rank: u32, out_member: *u32, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Reads an element of a partition or an overlay as a number: that of the member in which it lies,
+    /// dequantized where that is quantized; of overlays the last correction that has it, or the sum of all.
+    composite_element_float64: *const fn (composite: *const c.HurrayComposite, index: ?[*]const u64, rank: u32, out_value: *f64, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// As hurray_composite_element_float64, as a complex number; of real types with the imaginary part 0.
+    composite_element_complex128: *const fn (composite: *const c.HurrayComposite, index: ?[*]const u64, rank: u32, out_real: *f64, out_imaginary: *f64, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// As hurray_composite_element_float64, as the bits of the head's type.
+    composite_element_bits: *const fn (composite: *const c.HurrayComposite, index: ?[*]const u64, rank: u32, out_bits: *c.HurrayElementBits, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Copies all elements of a partition or an overlay into one new tensor of the head's shape and type:
+    /// row-major, in memory of the library. Elements are those of the members bit for bit; quantized members
+    /// are dequantized, corrections applied in their order. The unit of progress is bytes put in place.
+    composite_merged: *const fn (composite: *const c.HurrayComposite, options: ?*const c.HurrayWorkOptions, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Ends a composite. Members that were given out live on.
+    composite_destroy: *const fn (composite: ?*?*c.HurrayComposite) callconv(.c) i32,
+    /// Ends a composite on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
+    composite_destroy_deferred: *const fn (composite: ?*?*c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
 
     /// What the names of the functions begin with in the library.
     pub const prefix = "hurray_";

@@ -33,6 +33,9 @@ BLOCKING = {
     "hurray_tensor_copy",
 }
 
+# Options of long work, which carry a callback: native/work.h converts them. Calls that take them are made without the GIL.
+_WORK = "HurrayWorkOptions"
+
 # The length of what a pointer in a struct leads to. char pointers that are not here are NUL-terminated.
 _LENGTHS = {
     ("HurrayDescriptorInfo", "shape"): "rank",
@@ -131,7 +134,7 @@ def _is_bytes(struct: dict) -> bool:
 
 def _parameters(abi: dict, annotations: tuple[str, ...]) -> list[str]:
     names = {common.target(p["type"])["name"] for f in mechanical(abi) for p in f["params"]
-             if p.get("annotation") in annotations and common.target(p["type"])["kind"] == "struct"}
+             if p.get("annotation") in annotations and common.target(p["type"])["kind"] == "struct"} - {_WORK}
     return [s["name"] for s in abi["structs"] if s["name"] in names and not _is_bytes(s)]
 
 
@@ -313,6 +316,10 @@ def _most(t: dict) -> str:
 # --- Wrappers ---------------------------------------------------------------------------------------------------
 
 
+def _takes_work(function: dict) -> bool:
+    return any(common.target(p["type"]).get("name") == _WORK for p in function["params"] if p.get("annotation"))
+
+
 def _kind(handle: str) -> str:
     return "HURRAY_HANDLE_" + common.screaming(common.strip_prefix(handle, "Hurray"))
 
@@ -342,7 +349,8 @@ class _Wrapper:
         self.lengths: dict[str, str] = {}
         self.busy: list[str] = []
         self.creates = False
-        self.blocking = function["name"] in BLOCKING
+        self.blocking = function["name"] in BLOCKING or _takes_work(function)
+        self.work: str | None = None
         self.has_error = False
         for p in function["params"]:
             self._parameter(p)
@@ -403,11 +411,11 @@ class _Wrapper:
                 self.cleanup.append(f"    (void)calls->hurray_tensor_destroy(&{name}_share);\n")
                 self.arguments.append(f"{name}_share")
                 return
+            if self.blocking:
+                self.busy.append(f"if ({name} != NULL) {name}" if p["annotation"] == "in_opt" else name)
             if p["annotation"] == "in_opt":
                 self.arguments.append(f"{name} == NULL ? NULL : {name}->pointer")
                 return
-            if self.blocking:
-                self.busy.append(name)
             self.arguments.append(f"{name}->pointer")
         elif target["kind"] == "struct":
             self._struct_in(p, target["name"])
@@ -419,6 +427,14 @@ class _Wrapper:
     def _struct_in(self, p: dict, struct: str) -> None:
         name = p["name"]
         self.locals.append(f"    {struct} {name};\n")
+        if struct == _WORK:
+            argument = self._argument(p, "tuple[int, Callable[[int, int], bool] | None] | None")
+            self.work = f"{name}_work"
+            self.locals.append(f"    HpyWork {self.work} = {{0}};\n")
+            self._check(f"hpy_work_options({argument}, &{name}, &{self.work})")
+            self.cleanup.append(f"    hpy_work_end(&{self.work});\n")
+            self.arguments.append(f"&{name}")
+            return
         if _is_bytes(_struct(self.abi, struct)):
             argument = self._argument(p, "bytes")
             field = _struct(self.abi, struct)["fields"][0]["name"]
@@ -486,6 +502,10 @@ class _Wrapper:
             self.locals.append(f"    {scalar['name']} {name} = 0;\n")
             self.results.append(f"PyLong_From{'' if scalar['signed'] else 'Unsigned'}LongLong({name})")
             self.returns.append("int")
+        elif scalar["kind"] == "float":
+            self.locals.append(f"    {scalar['name']} {name} = 0;\n")
+            self.results.append(f"PyFloat_FromDouble({name})")
+            self.returns.append("float")
         elif scalar["kind"] == "struct":
             struct = _struct(self.abi, scalar["name"])
             self.locals.append(f"    {scalar['name']} {name};\n")
@@ -584,7 +604,8 @@ class _Wrapper:
         else:
             out.append(f"    {call}")
         error = "&error" if self.has_error else "NULL"
-        out.append(f'    if (status != HURRAY_OK) {{\n        hpy_raise(status, {error}, "{name}");\n        goto done;\n    }}\n')
+        unless = f"if (!hpy_work_raise(&{self.work})) " if self.work else ""
+        out.append(f'    if (status != HURRAY_OK) {{\n        {unless}hpy_raise(status, {error}, "{name}");\n        goto done;\n    }}\n')
         out += self.after
         shown = self.shown
         if not shown:
@@ -624,7 +645,7 @@ def _wrappers(abi: dict) -> str:
     out = [common.banner(), '#include "bindings/python/gen/wrappers.h"\n\n#include <string.h>\n\n'
            '#include "bindings/python/gen/structs.h"\n#include "bindings/python/native/convert.h"\n'
            '#include "bindings/python/native/errors.h"\n#include "bindings/python/native/handle.h"\n'
-           '#include "bindings/python/native/library.h"\n']
+           '#include "bindings/python/native/library.h"\n#include "bindings/python/native/work.h"\n']
     out += [w.text() for w in wrappers]
     out.append(_destroy(abi))
     out.append("\nPyMethodDef hpy_generated_methods[] = {\n")
@@ -662,7 +683,7 @@ def _stub(abi: dict) -> str:
     handles = sorted(common.strip_prefix(h["name"], "Hurray") for h in abi["handles"])
     structs = sorted(common.strip_prefix(n, "Hurray") for n in input_structs(abi))
     out = [common.banner("#"), '"""Type hints of the generated functions of hurray._native."""\n\nimport os\n'
-           "from collections.abc import Iterable\nfrom typing import Any, TypeAlias\n\n"
+           "from collections.abc import Callable, Iterable\nfrom typing import Any, TypeAlias\n\n"
            f"from . import {', '.join(handles)}\nfrom ._structs import {', '.join(structs)}\n\n"
            "ReadableBuffer: TypeAlias = Any\n\n"]
     out += [w.stub() for w in wrappers]

@@ -112,7 +112,32 @@ typedef struct HurrayGoTable {
     HurrayStatus (*writer_write)(HurrayWriter *writer, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*writer_take)(HurrayWriter *writer, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*writer_destroy)(HurrayWriter **writer);
+    HurrayStatus (*tensor_element_address)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error);
+    HurrayStatus (*tensor_element_float64)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
+    HurrayStatus (*tensor_element_complex128)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error);
+    HurrayStatus (*tensor_element_bits)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error);
+    HurrayStatus (*tensor_element_dequantized)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
     HurrayStatus (*tensor_copy)(const HurrayTensor *tensor, uint32_t alignment, HurrayTensor **out_tensor, uint64_t *out_copied_bytes, HurrayError *error);
+    HurrayStatus (*tensor_transcode)(const HurrayTensor *tensor, const HurrayTranscodeSpec *spec, const HurrayDescriptorBuilder *fields, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*tensor_dequantize)(const HurrayTensor *tensor, uint8_t element_type, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*tensor_quantize)(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*tensor_validate)(const HurrayTensor *tensor, uint32_t level, const HurrayWorkOptions *options, HurrayError *error);
+    HurrayStatus (*composite_builder_new)(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error);
+    HurrayStatus (*composite_builder_add_tensor)(HurrayCompositeBuilder *builder, const HurrayTensor *tensor, HurrayError *error);
+    HurrayStatus (*composite_builder_add_composite)(HurrayCompositeBuilder *builder, const HurrayComposite *member, HurrayError *error);
+    HurrayStatus (*composite_builder_build)(const HurrayCompositeBuilder *builder, HurrayComposite **out_composite, HurrayError *error);
+    HurrayStatus (*composite_builder_destroy)(HurrayCompositeBuilder **builder);
+    HurrayStatus (*composite_builder_destroy_deferred)(HurrayCompositeBuilder **builder, HurrayError *error);
+    HurrayStatus (*composite_info)(const HurrayComposite *composite, HurrayCompositeInfo *out_info, HurrayError *error);
+    HurrayStatus (*composite_head)(const HurrayComposite *composite, const HurrayDescriptor **out_head, HurrayError *error);
+    HurrayStatus (*composite_member)(const HurrayComposite *composite, uint32_t index, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error);
+    HurrayStatus (*composite_member_at)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, uint32_t *out_member, HurrayError *error);
+    HurrayStatus (*composite_element_float64)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
+    HurrayStatus (*composite_element_complex128)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error);
+    HurrayStatus (*composite_element_bits)(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error);
+    HurrayStatus (*composite_merged)(const HurrayComposite *composite, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*composite_destroy)(HurrayComposite **composite);
+    HurrayStatus (*composite_destroy_deferred)(HurrayComposite **composite, HurrayError *error);
 } HurrayGoTable;
 
 extern HurrayGoTable hurray_go_table;
@@ -540,8 +565,108 @@ static inline HurrayStatus go_hurray_writer_destroy(HurrayWriter **writer) {
     return hurray_go_table.writer_destroy(writer);
 }
 
+static inline HurrayStatus go_hurray_tensor_element_address(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error) {
+    return hurray_go_table.tensor_element_address(tensor, index, rank, out_address, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_element_float64(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error) {
+    return hurray_go_table.tensor_element_float64(tensor, index, rank, out_value, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_element_complex128(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error) {
+    return hurray_go_table.tensor_element_complex128(tensor, index, rank, out_real, out_imaginary, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_element_bits(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error) {
+    return hurray_go_table.tensor_element_bits(tensor, index, rank, out_bits, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_element_dequantized(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error) {
+    return hurray_go_table.tensor_element_dequantized(tensor, index, rank, out_value, error);
+}
+
 static inline HurrayStatus go_hurray_tensor_copy(const HurrayTensor *tensor, uint32_t alignment, HurrayTensor **out_tensor, uint64_t *out_copied_bytes, HurrayError *error) {
     return hurray_go_table.tensor_copy(tensor, alignment, out_tensor, out_copied_bytes, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_transcode(const HurrayTensor *tensor, const HurrayTranscodeSpec *spec, const HurrayDescriptorBuilder *fields, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error) {
+    return hurray_go_table.tensor_transcode(tensor, spec, fields, options, out_tensor, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_dequantize(const HurrayTensor *tensor, uint8_t element_type, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error) {
+    return hurray_go_table.tensor_dequantize(tensor, element_type, options, out_tensor, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_quantize(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error) {
+    return hurray_go_table.tensor_quantize(tensor, spec, options, out_tensor, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_validate(const HurrayTensor *tensor, uint32_t level, const HurrayWorkOptions *options, HurrayError *error) {
+    return hurray_go_table.tensor_validate(tensor, level, options, error);
+}
+
+static inline HurrayStatus go_hurray_composite_builder_new(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error) {
+    return hurray_go_table.composite_builder_new(head, out_builder, error);
+}
+
+static inline HurrayStatus go_hurray_composite_builder_add_tensor(HurrayCompositeBuilder *builder, const HurrayTensor *tensor, HurrayError *error) {
+    return hurray_go_table.composite_builder_add_tensor(builder, tensor, error);
+}
+
+static inline HurrayStatus go_hurray_composite_builder_add_composite(HurrayCompositeBuilder *builder, const HurrayComposite *member, HurrayError *error) {
+    return hurray_go_table.composite_builder_add_composite(builder, member, error);
+}
+
+static inline HurrayStatus go_hurray_composite_builder_build(const HurrayCompositeBuilder *builder, HurrayComposite **out_composite, HurrayError *error) {
+    return hurray_go_table.composite_builder_build(builder, out_composite, error);
+}
+
+static inline HurrayStatus go_hurray_composite_builder_destroy(HurrayCompositeBuilder **builder) {
+    return hurray_go_table.composite_builder_destroy(builder);
+}
+
+static inline HurrayStatus go_hurray_composite_builder_destroy_deferred(HurrayCompositeBuilder **builder, HurrayError *error) {
+    return hurray_go_table.composite_builder_destroy_deferred(builder, error);
+}
+
+static inline HurrayStatus go_hurray_composite_info(const HurrayComposite *composite, HurrayCompositeInfo *out_info, HurrayError *error) {
+    return hurray_go_table.composite_info(composite, out_info, error);
+}
+
+static inline HurrayStatus go_hurray_composite_head(const HurrayComposite *composite, const HurrayDescriptor **out_head, HurrayError *error) {
+    return hurray_go_table.composite_head(composite, out_head, error);
+}
+
+static inline HurrayStatus go_hurray_composite_member(const HurrayComposite *composite, uint32_t index, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error) {
+    return hurray_go_table.composite_member(composite, index, out_tensor, out_composite, error);
+}
+
+static inline HurrayStatus go_hurray_composite_member_at(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, uint32_t *out_member, HurrayError *error) {
+    return hurray_go_table.composite_member_at(composite, index, rank, out_member, error);
+}
+
+static inline HurrayStatus go_hurray_composite_element_float64(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error) {
+    return hurray_go_table.composite_element_float64(composite, index, rank, out_value, error);
+}
+
+static inline HurrayStatus go_hurray_composite_element_complex128(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error) {
+    return hurray_go_table.composite_element_complex128(composite, index, rank, out_real, out_imaginary, error);
+}
+
+static inline HurrayStatus go_hurray_composite_element_bits(const HurrayComposite *composite, const uint64_t *index, uint32_t rank, HurrayElementBits *out_bits, HurrayError *error) {
+    return hurray_go_table.composite_element_bits(composite, index, rank, out_bits, error);
+}
+
+static inline HurrayStatus go_hurray_composite_merged(const HurrayComposite *composite, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error) {
+    return hurray_go_table.composite_merged(composite, options, out_tensor, error);
+}
+
+static inline HurrayStatus go_hurray_composite_destroy(HurrayComposite **composite) {
+    return hurray_go_table.composite_destroy(composite);
+}
+
+static inline HurrayStatus go_hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error) {
+    return hurray_go_table.composite_destroy_deferred(composite, error);
 }
 
 #endif

@@ -619,8 +619,156 @@ func CallWriterDestroy(writer **Writer) int32 {
 	return int32(C.go_hurray_writer_destroy(writer))
 }
 
+// CallTensorElementAddress: Tells where an element is. Of dense tensors no memory is read, so that it may be
+// anywhere.
+func CallTensorElementAddress(tensor *Tensor, index *uint64, rank uint32, outAddress *ElementAddress, error *Error) int32 {
+	return int32(C.go_hurray_tensor_element_address(tensor, (*C.uint64_t)(unsafe.Pointer(index)), C.uint32_t(rank), (*C.HurrayElementAddress)(unsafe.Pointer(outAddress)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorElementFloat64: Reads an element as a number, rounded to nearest where float64 cannot hold it. Of
+// a quantized tensor that is the number that is stored, see hurray_tensor_element_dequantized.
+func CallTensorElementFloat64(tensor *Tensor, index *uint64, rank uint32, outValue *float64, error *Error) int32 {
+	return int32(C.go_hurray_tensor_element_float64(tensor, (*C.uint64_t)(unsafe.Pointer(index)), C.uint32_t(rank), (*C.double)(unsafe.Pointer(outValue)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorElementComplex128: Reads an element as a complex number; of real types with the imaginary part 0.
+func CallTensorElementComplex128(tensor *Tensor, index *uint64, rank uint32, outReal *float64, outImaginary *float64, error *Error) int32 {
+	return int32(C.go_hurray_tensor_element_complex128(tensor, (*C.uint64_t)(unsafe.Pointer(index)), C.uint32_t(rank), (*C.double)(unsafe.Pointer(outReal)), (*C.double)(unsafe.Pointer(outImaginary)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorElementBits: Reads the bits of an element as they are stored; all 0 for one of a sparse tensor
+// that is not.
+func CallTensorElementBits(tensor *Tensor, index *uint64, rank uint32, outBits *ElementBits, error *Error) int32 {
+	return int32(C.go_hurray_tensor_element_bits(tensor, (*C.uint64_t)(unsafe.Pointer(index)), C.uint32_t(rank), (*C.HurrayElementBits)(unsafe.Pointer(outBits)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorElementDequantized: Reads the number that a quantized element stands for, worked out in float32
+// as the format says.
+func CallTensorElementDequantized(tensor *Tensor, index *uint64, rank uint32, outValue *float64, error *Error) int32 {
+	return int32(C.go_hurray_tensor_element_dequantized(tensor, (*C.uint64_t)(unsafe.Pointer(index)), C.uint32_t(rank), (*C.double)(unsafe.Pointer(outValue)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallTensorCopy: Copies a dense tensor into new memory of the library: row-major, aligned, byte_offset 0.
 // For data that is not aligned as its user needs it, and for strided data that is wanted contiguous.
 func CallTensorCopy(tensor *Tensor, alignment uint32, outTensor **Tensor, outCopiedBytes *uint64, error *Error) int32 {
 	return int32(C.go_hurray_tensor_copy(tensor, C.uint32_t(alignment), outTensor, (*C.uint64_t)(unsafe.Pointer(outCopiedBytes)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorTranscode: Makes a new tensor with the same elements, bit for bit, in another layout: dense,
+// sparse (COO, CSR, CSC, CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized
+// tensor the scales and zero points are shared or copied. The unit of progress is bytes of the elements.
+func CallTensorTranscode(tensor *Tensor, spec *TranscodeSpec, fields *DescriptorBuilder, options *WorkOptions, outTensor **Tensor, error *Error) int32 {
+	return int32(C.go_hurray_tensor_transcode(tensor, (*C.HurrayTranscodeSpec)(unsafe.Pointer(spec)), fields, (*C.HurrayWorkOptions)(unsafe.Pointer(options)), outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorDequantize: Makes a new tensor of the numbers that quantized elements stand for. Each is worked
+// out in float32, as the format says, and then rounded once to the target type.
+func CallTensorDequantize(tensor *Tensor, elementType uint8, options *WorkOptions, outTensor **Tensor, error *Error) int32 {
+	return int32(C.go_hurray_tensor_dequantize(tensor, C.uint8_t(elementType), (*C.HurrayWorkOptions)(unsafe.Pointer(options)), outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorQuantize: Makes a new quantized tensor of a dense one: row-major, its buffers the stored
+// elements, the scales, and the zero points where there are any. Scales are those that the numbers of the
+// tensor, channel or block need. Shard and composite member sections stay, statistics go. The unit of
+// progress is elements.
+func CallTensorQuantize(tensor *Tensor, spec *QuantizeSpec, options *WorkOptions, outTensor **Tensor, error *Error) int32 {
+	return int32(C.go_hurray_tensor_quantize(tensor, (*C.HurrayQuantizeSpec)(unsafe.Pointer(spec)), (*C.HurrayWorkOptions)(unsafe.Pointer(options)), outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorValidate: Checks a tensor and reports the first violation, with the field, or the buffer and the
+// entry in it, and what was expected.
+func CallTensorValidate(tensor *Tensor, level uint32, options *WorkOptions, error *Error) int32 {
+	return int32(C.go_hurray_tensor_validate(tensor, C.uint32_t(level), (*C.HurrayWorkOptions)(unsafe.Pointer(options)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeBuilderNew: Starts a composite.
+func CallCompositeBuilderNew(head *Descriptor, outBuilder **CompositeBuilder, error *Error) int32 {
+	return int32(C.go_hurray_composite_builder_new(head, outBuilder, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeBuilderAddTensor: Adds a tensor as the next member. Whether it fits is checked by
+// hurray_composite_builder_build.
+func CallCompositeBuilderAddTensor(builder *CompositeBuilder, tensor *Tensor, error *Error) int32 {
+	return int32(C.go_hurray_composite_builder_add_tensor(builder, tensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeBuilderAddComposite: Adds a composite as the next member. Whether it fits is checked by
+// hurray_composite_builder_build.
+func CallCompositeBuilderAddComposite(builder *CompositeBuilder, member *Composite, error *Error) int32 {
+	return int32(C.go_hurray_composite_builder_add_composite(builder, member, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeBuilderBuild: Puts head and members together and checks that they fit: their number, their
+// depth, each member's shape, type and sections, and of a partition that the members cover the head exactly
+// and without overlap. The builder stays as it is and may be used again.
+func CallCompositeBuilderBuild(builder *CompositeBuilder, outComposite **Composite, error *Error) int32 {
+	return int32(C.go_hurray_composite_builder_build(builder, outComposite, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeBuilderDestroy: Ends a builder.
+func CallCompositeBuilderDestroy(builder **CompositeBuilder) int32 {
+	return int32(C.go_hurray_composite_builder_destroy(builder))
+}
+
+// CallCompositeBuilderDestroyDeferred: Ends a builder on a thread that must not run callbacks: see
+// hurray_buffer_destroy_deferred.
+func CallCompositeBuilderDestroyDeferred(builder **CompositeBuilder, error *Error) int32 {
+	return int32(C.go_hurray_composite_builder_destroy_deferred(builder, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeInfo: Fills a struct with facts about a composite.
+func CallCompositeInfo(composite *Composite, outInfo *CompositeInfo, error *Error) int32 {
+	return int32(C.go_hurray_composite_info(composite, (*C.HurrayCompositeInfo)(unsafe.Pointer(outInfo)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeHead: Borrows the head's descriptor: shape and type of the whole.
+func CallCompositeHead(composite *Composite, outHead **Descriptor, error *Error) int32 {
+	return int32(C.go_hurray_composite_head(composite, outHead, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeMember: Gives a member: a tensor or a composite, and null in the other variable.
+func CallCompositeMember(composite *Composite, index uint32, outTensor **Tensor, outComposite **Composite, error *Error) int32 {
+	return int32(C.go_hurray_composite_member(composite, C.uint32_t(index), outTensor, outComposite, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeMemberAt: Finds the member of a partition that an element lies in, without touching any data.
+func CallCompositeMemberAt(composite *Composite, index *uint64, rank uint32, outMember *uint32, error *Error) int32 {
+	return int32(C.go_hurray_composite_member_at(composite, (*C.uint64_t)(unsafe.Pointer(index)), C.uint32_t(rank), (*C.uint32_t)(unsafe.Pointer(outMember)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeElementFloat64: Reads an element of a partition or an overlay as a number: that of the member
+// in which it lies, dequantized where that is quantized; of overlays the last correction that has it, or the
+// sum of all.
+func CallCompositeElementFloat64(composite *Composite, index *uint64, rank uint32, outValue *float64, error *Error) int32 {
+	return int32(C.go_hurray_composite_element_float64(composite, (*C.uint64_t)(unsafe.Pointer(index)), C.uint32_t(rank), (*C.double)(unsafe.Pointer(outValue)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeElementComplex128: As hurray_composite_element_float64, as a complex number; of real types
+// with the imaginary part 0.
+func CallCompositeElementComplex128(composite *Composite, index *uint64, rank uint32, outReal *float64, outImaginary *float64, error *Error) int32 {
+	return int32(C.go_hurray_composite_element_complex128(composite, (*C.uint64_t)(unsafe.Pointer(index)), C.uint32_t(rank), (*C.double)(unsafe.Pointer(outReal)), (*C.double)(unsafe.Pointer(outImaginary)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeElementBits: As hurray_composite_element_float64, as the bits of the head's type.
+func CallCompositeElementBits(composite *Composite, index *uint64, rank uint32, outBits *ElementBits, error *Error) int32 {
+	return int32(C.go_hurray_composite_element_bits(composite, (*C.uint64_t)(unsafe.Pointer(index)), C.uint32_t(rank), (*C.HurrayElementBits)(unsafe.Pointer(outBits)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeMerged: Copies all elements of a partition or an overlay into one new tensor of the head's
+// shape and type: row-major, in memory of the library. Elements are those of the members bit for bit;
+// quantized members are dequantized, corrections applied in their order. The unit of progress is bytes put in
+// place.
+func CallCompositeMerged(composite *Composite, options *WorkOptions, outTensor **Tensor, error *Error) int32 {
+	return int32(C.go_hurray_composite_merged(composite, (*C.HurrayWorkOptions)(unsafe.Pointer(options)), outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallCompositeDestroy: Ends a composite. Members that were given out live on.
+func CallCompositeDestroy(composite **Composite) int32 {
+	return int32(C.go_hurray_composite_destroy(composite))
+}
+
+// CallCompositeDestroyDeferred: Ends a composite on a thread that must not run callbacks: see
+// hurray_buffer_destroy_deferred.
+func CallCompositeDestroyDeferred(composite **Composite, error *Error) int32 {
+	return int32(C.go_hurray_composite_destroy_deferred(composite, (*C.HurrayError)(unsafe.Pointer(error))))
 }

@@ -41,6 +41,12 @@ type File = C.HurrayFile
 // FileWriter: A model file that is being written.
 type FileWriter = C.HurrayFileWriter
 
+// Composite: A head with all of its members, which fit; immutable. (format: composite)
+type Composite = C.HurrayComposite
+
+// CompositeBuilder: Collects the members of a composite that is being made.
+type CompositeBuilder = C.HurrayCompositeBuilder
+
 // LogFn: Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of this copy of the
 // library, on the thread on which it arose, one call at a time for the copy. It may use the library, but not
 // replace itself; what arises within it is not logged. It must not throw. `message` lives during the call.
@@ -66,6 +72,12 @@ type ExportTensorFn = C.HurrayExportTensorFn
 
 // ProducerReleaseFn: Releases what a producer keeps; runs exactly once. It must not throw.
 type ProducerReleaseFn = C.HurrayProducerReleaseFn
+
+// ProgressFn: Told now and then how far long work is, on the thread that called: `done` of `total` in a unit
+// that the function names, never less than before, and all of it at the end. Returns 0 to stop the work,
+// which then fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, and not
+// use handles that the call was given.
+type ProgressFn = C.HurrayProgressFn
 
 // Error: Report of a failed call: its code, and what is wrong, where, and what was expected. A fault that has
 // a place in the input ends its message with " [byte N]", N the decimal byte offset; a message that is too
@@ -975,6 +987,195 @@ var _ [0]struct{} = [unsafe.Offsetof(StreamOptions{}.StructSize)]struct{}{}
 var _ [4]struct{} = [unsafe.Offsetof(StreamOptions{}.Flags)]struct{}{}
 var _ [8]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxDescriptorLength)]struct{}{}
 var _ [16]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxTensorBytes)]struct{}{}
+
+// WorkOptions: What all long work takes. All zero but struct_size: the defaults.
+type WorkOptions struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// 0.
+	Reserved uint32
+
+	// The most bytes of new memory that the work may hold at one time, its result included; 0 for no limit.
+	MemoryLimit uint64
+
+	// May be null.
+	Progress uintptr
+
+	// Opaque, handed back to progress.
+	Context uintptr
+}
+
+var _ [32]struct{} = [unsafe.Sizeof(WorkOptions{})]struct{}{}
+var _ [32]struct{} = [C.sizeof_HurrayWorkOptions]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(WorkOptions{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(WorkOptions{}.Reserved)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(WorkOptions{}.MemoryLimit)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(WorkOptions{}.Progress)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(WorkOptions{}.Context)]struct{}{}
+
+// QuantizeSpec: How to quantize.
+type QuantizeSpec struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_SCHEME_ tag.
+	Scheme uint8
+
+	// HURRAY_TYPE_ tag of the stored elements.
+	StorageType uint8
+
+	// HURRAY_TYPE_ tag of the scales; 0 for what the scheme has.
+	ScaleType uint8
+
+	// 1: all zero points are 0, and steps reach as far down as up; else 0. Affine schemes only.
+	Symmetric uint8
+
+	// The dimension along which channels or blocks follow one another; 0 for the per-tensor scheme.
+	Axis uint32
+
+	// Elements of a block along the axis; 0 for schemes without blocks.
+	BlockSize uint32
+}
+
+var _ [16]struct{} = [unsafe.Sizeof(QuantizeSpec{})]struct{}{}
+var _ [16]struct{} = [C.sizeof_HurrayQuantizeSpec]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(QuantizeSpec{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(QuantizeSpec{}.Scheme)]struct{}{}
+var _ [5]struct{} = [unsafe.Offsetof(QuantizeSpec{}.StorageType)]struct{}{}
+var _ [6]struct{} = [unsafe.Offsetof(QuantizeSpec{}.ScaleType)]struct{}{}
+var _ [7]struct{} = [unsafe.Offsetof(QuantizeSpec{}.Symmetric)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(QuantizeSpec{}.Axis)]struct{}{}
+var _ [12]struct{} = [unsafe.Offsetof(QuantizeSpec{}.BlockSize)]struct{}{}
+
+// TranscodeSpec: The layout that a tensor is wanted in.
+type TranscodeSpec struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_TRANSCODE_ flags.
+	Flags uint32
+
+	// HURRAY_LAYOUT_ tag.
+	Layout uint8
+
+	// 0.
+	Reserved [3]uint8
+
+	// Of the new buffers, in bytes, a power of two of at least 64; 0 means 64.
+	Alignment uint32
+
+	// Number of a sequence, with HURRAY_TRANSCODE_SEQUENCE; else 0.
+	Sequence uint32
+
+	// 0.
+	Reserved2 uint32
+}
+
+var _ [24]struct{} = [unsafe.Sizeof(TranscodeSpec{})]struct{}{}
+var _ [24]struct{} = [C.sizeof_HurrayTranscodeSpec]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(TranscodeSpec{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Flags)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Layout)]struct{}{}
+var _ [9]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Reserved)]struct{}{}
+var _ [12]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Alignment)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Sequence)]struct{}{}
+var _ [20]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Reserved2)]struct{}{}
+
+// ElementAddress: Where an element of a tensor is.
+type ElementAddress struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// Number of the buffer.
+	Buffer uint32
+
+	// The byte of the buffer in which the element starts, counted from the buffer's first.
+	ByteOffset uint64
+
+	// The bit of that byte in which it starts, counted from the lowest; 0 for types of whole bytes.
+	BitOffset uint32
+
+	// Bits of the element.
+	Bits uint32
+
+	// 1; 0 for an element of a sparse tensor that is not stored, and therefore 0: then the others say nothing.
+	Present uint8
+
+	// 0.
+	Reserved [7]uint8
+}
+
+var _ [32]struct{} = [unsafe.Sizeof(ElementAddress{})]struct{}{}
+var _ [32]struct{} = [C.sizeof_HurrayElementAddress]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(ElementAddress{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(ElementAddress{}.Buffer)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(ElementAddress{}.ByteOffset)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(ElementAddress{}.BitOffset)]struct{}{}
+var _ [20]struct{} = [unsafe.Offsetof(ElementAddress{}.Bits)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(ElementAddress{}.Present)]struct{}{}
+var _ [25]struct{} = [unsafe.Offsetof(ElementAddress{}.Reserved)]struct{}{}
+
+// ElementBits: The bits of an element as an unsigned number of up to 128 bits.
+type ElementBits struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// How many bits an element has.
+	Bits uint32
+
+	// Bits 0 to 63.
+	Low uint64
+
+	// Bits 64 to 127.
+	High uint64
+}
+
+var _ [24]struct{} = [unsafe.Sizeof(ElementBits{})]struct{}{}
+var _ [24]struct{} = [C.sizeof_HurrayElementBits]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(ElementBits{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(ElementBits{}.Bits)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(ElementBits{}.Low)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(ElementBits{}.High)]struct{}{}
+
+// CompositeInfo: Facts about a composite.
+type CompositeInfo struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// Number of members of the head, not of those inside of them.
+	MemberCount uint32
+
+	// Descriptors in all: the head and, at all levels, those of the members.
+	DescriptorCount uint64
+
+	// Heads on the longest way down, this one included: 1 to 8.
+	Depth uint32
+
+	// HURRAY_COMPOSITION_ rule, or a private one.
+	CompositionRule uint8
+
+	// HURRAY_COMBINE_ value.
+	CombineOp uint8
+
+	// 1 when there is a number at each index of the head: for partitions and overlays whose members have that,
+	// too.
+	HasElements uint8
+
+	// 0.
+	Reserved uint8
+}
+
+var _ [24]struct{} = [unsafe.Sizeof(CompositeInfo{})]struct{}{}
+var _ [24]struct{} = [C.sizeof_HurrayCompositeInfo]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(CompositeInfo{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(CompositeInfo{}.MemberCount)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(CompositeInfo{}.DescriptorCount)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(CompositeInfo{}.Depth)]struct{}{}
+var _ [20]struct{} = [unsafe.Offsetof(CompositeInfo{}.CompositionRule)]struct{}{}
+var _ [21]struct{} = [unsafe.Offsetof(CompositeInfo{}.CombineOp)]struct{}{}
+var _ [22]struct{} = [unsafe.Offsetof(CompositeInfo{}.HasElements)]struct{}{}
+var _ [23]struct{} = [unsafe.Offsetof(CompositeInfo{}.Reserved)]struct{}{}
 
 // ABIVersion is the version of the C ABI that this package was generated for.
 const ABIVersion uint32 = 4

@@ -110,4 +110,7 @@ final class Abi {
      * nobody knows where the next tensor starts.
      */
     static final int STREAM_PERMISSIVE = 4;
+
+    /** Of a block-paged tensor the one sequence that `sequence` names; else all of them, one after the other. */
+    static final int TRANSCODE_SEQUENCE = 1;
 }

@@ -37,7 +37,13 @@ public enum HandleKind {
     FILE(10),
 
     /** HurrayFileWriter. */
-    FILE_WRITER(11);
+    FILE_WRITER(11),
+
+    /** HurrayComposite. */
+    COMPOSITE(12),
+
+    /** HurrayCompositeBuilder. */
+    COMPOSITE_BUILDER(13);
 
     private final int value;
 

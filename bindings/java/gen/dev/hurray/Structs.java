@@ -771,4 +771,172 @@ final class Structs {
         /** Largest tensor accepted, in bytes over all its buffers; 0 means no limit. */
         static final int MAX_TENSOR_BYTES = 16;
     }
+
+    /** HurrayWorkOptions. */
+    static final class WorkOptions {
+        private WorkOptions() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 32;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** 0. */
+        static final int RESERVED = 4;
+
+        /** The most bytes of new memory that the work may hold at one time, its result included; 0 for no limit. */
+        static final int MEMORY_LIMIT = 8;
+
+        /** May be null. */
+        static final int PROGRESS = 16;
+
+        /** Opaque, handed back to progress. */
+        static final int CONTEXT = 24;
+    }
+
+    /** HurrayQuantizeSpec. */
+    static final class QuantizeSpec {
+        private QuantizeSpec() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 16;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_SCHEME_ tag. */
+        static final int SCHEME = 4;
+
+        /** HURRAY_TYPE_ tag of the stored elements. */
+        static final int STORAGE_TYPE = 5;
+
+        /** HURRAY_TYPE_ tag of the scales; 0 for what the scheme has. */
+        static final int SCALE_TYPE = 6;
+
+        /** 1: all zero points are 0, and steps reach as far down as up; else 0. Affine schemes only. */
+        static final int SYMMETRIC = 7;
+
+        /** The dimension along which channels or blocks follow one another; 0 for the per-tensor scheme. */
+        static final int AXIS = 8;
+
+        /** Elements of a block along the axis; 0 for schemes without blocks. */
+        static final int BLOCK_SIZE = 12;
+    }
+
+    /** HurrayTranscodeSpec. */
+    static final class TranscodeSpec {
+        private TranscodeSpec() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 24;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_TRANSCODE_ flags. */
+        static final int FLAGS = 4;
+
+        /** HURRAY_LAYOUT_ tag. */
+        static final int LAYOUT = 8;
+
+        /** 0. */
+        static final int RESERVED = 9;
+
+        /** Of the new buffers, in bytes, a power of two of at least 64; 0 means 64. */
+        static final int ALIGNMENT = 12;
+
+        /** Number of a sequence, with HURRAY_TRANSCODE_SEQUENCE; else 0. */
+        static final int SEQUENCE = 16;
+
+        /** 0. */
+        static final int RESERVED2 = 20;
+    }
+
+    /** HurrayElementAddress. */
+    static final class ElementAddress {
+        private ElementAddress() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 32;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** Number of the buffer. */
+        static final int BUFFER = 4;
+
+        /** The byte of the buffer in which the element starts, counted from the buffer's first. */
+        static final int BYTE_OFFSET = 8;
+
+        /** The bit of that byte in which it starts, counted from the lowest; 0 for types of whole bytes. */
+        static final int BIT_OFFSET = 16;
+
+        /** Bits of the element. */
+        static final int BITS = 20;
+
+        /**
+         * 1; 0 for an element of a sparse tensor that is not stored, and therefore 0: then the others say
+         * nothing.
+         */
+        static final int PRESENT = 24;
+
+        /** 0. */
+        static final int RESERVED = 25;
+    }
+
+    /** HurrayElementBits. */
+    static final class ElementBits {
+        private ElementBits() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 24;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** How many bits an element has. */
+        static final int BITS = 4;
+
+        /** Bits 0 to 63. */
+        static final int LOW = 8;
+
+        /** Bits 64 to 127. */
+        static final int HIGH = 16;
+    }
+
+    /** HurrayCompositeInfo. */
+    static final class CompositeInfo {
+        private CompositeInfo() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 24;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** Number of members of the head, not of those inside of them. */
+        static final int MEMBER_COUNT = 4;
+
+        /** Descriptors in all: the head and, at all levels, those of the members. */
+        static final int DESCRIPTOR_COUNT = 8;
+
+        /** Heads on the longest way down, this one included: 1 to 8. */
+        static final int DEPTH = 16;
+
+        /** HURRAY_COMPOSITION_ rule, or a private one. */
+        static final int COMPOSITION_RULE = 20;
+
+        /** HURRAY_COMBINE_ value. */
+        static final int COMBINE_OP = 21;
+
+        /**
+         * 1 when there is a number at each index of the head: for partitions and overlays whose members have
+         * that, too.
+         */
+        static final int HAS_ELEMENTS = 22;
+
+        /** 0. */
+        static final int RESERVED = 23;
+    }
 }
