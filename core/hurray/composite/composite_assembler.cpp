@@ -54,12 +54,11 @@ Result<std::optional<CompositeMember>> CompositeAssembler::close_what_is_complet
         auto made = Composite::make(std::move(open_.back().head), std::move(open_.back().members));
         if (!made) return keep(made.error());
         open_.pop_back();
-        CompositeMember complete(std::move(*made));
         if (open_.empty()) {
             descriptors_ = 0;
-            return complete;
+            return Result<std::optional<CompositeMember>>(std::in_place, std::in_place, std::move(*made));
         }
-        open_.back().members.push_back(std::move(complete));
+        open_.back().members.emplace_back(std::move(*made));
     }
     return std::nullopt;
 }
