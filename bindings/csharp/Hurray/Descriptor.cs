@@ -14,6 +14,8 @@ public sealed class Descriptor
     private readonly ulong[]? _parentShape;
     private readonly ulong[]? _shardOffset;
     private readonly BufferEntry[] _buffers;
+    private readonly byte[] _trailing;
+    private readonly byte[] _quantizationPayload = [];
 
     internal unsafe Descriptor(DescriptorHandle handle)
     {
@@ -33,6 +35,24 @@ public sealed class Descriptor
         _strides = info.Strides == null ? null : new ReadOnlySpan<long>(info.Strides, rank).ToArray();
         _parentShape = info.ParentShape == null ? null : new ReadOnlySpan<ulong>(info.ParentShape, rank).ToArray();
         _shardOffset = info.ShardOffset == null ? null : new ReadOnlySpan<ulong>(info.ShardOffset, rank).ToArray();
+        Reading = (DescriptorFlags)info.Reading;
+        _trailing = new ReadOnlySpan<byte>(info.Trailing, Native.Length(info.TrailingLength, "trailing")).ToArray();
+        if (Layout is not (Layout.RowMajor or Layout.ColMajor))
+        {
+            LayoutFields = LayoutInterop.Read(handle);
+        }
+
+        // Most descriptors have no section, and then nothing more is asked.
+        const SectionFlags ReadHere = SectionFlags.Quantization | SectionFlags.Statistics | SectionFlags.ExtensionType
+            | SectionFlags.CompositeMember;
+        if (((SectionFlags)Flags & ReadHere) != 0)
+        {
+            Quantization = SectionInterop.ReadQuantization(handle, out _quantizationPayload);
+            Statistics = SectionInterop.ReadStatistics(handle);
+            ExtensionType = SectionInterop.ReadExtensionType(handle);
+            MemberRole = SectionInterop.ReadMemberRole(handle);
+        }
+
         _buffers = new BufferEntry[info.BufferCount];
         for (int i = 0; i < _buffers.Length; ++i)
         {
@@ -62,7 +82,7 @@ public sealed class Descriptor
     /// <summary>How the elements lie in the buffers.</summary>
     public Layout Layout { get; }
 
-    /// <summary>Bits of one element.</summary>
+    /// <summary>Bits of one element; 0 when the element type is not known.</summary>
     public int Bits { get; }
 
     /// <summary>Number of dimensions, 0 to <see cref="ShapeLimit.MaxRank"/>.</summary>
@@ -80,11 +100,39 @@ public sealed class Descriptor
     /// <summary>Product of the shape; null where a dimension is dynamic.</summary>
     public ulong? ElementCount { get; }
 
+    /// <summary>The fields of the layout; null for row-major and column-major, which have none.</summary>
+    public LayoutFields? LayoutFields { get; }
+
+    /// <summary>How the elements are quantized; null when they are not.</summary>
+    public Quantization? Quantization { get; }
+
+    /// <summary>The bytes of the quantization section behind its length; empty when there is none.</summary>
+    public ReadOnlySpan<byte> QuantizationPayload => _quantizationPayload;
+
+    /// <summary>What the writer said about the values; null when nothing.</summary>
+    public Statistics? Statistics { get; }
+
+    /// <summary>What the elements are, when their type is a private one; else null.</summary>
+    public ExtensionType? ExtensionType { get; }
+
+    /// <summary>The role of a member of an overlay; null for other tensors.</summary>
+    public MemberRole? MemberRole { get; }
+
+    /// <summary>Whether a permissive reader met a tag that it does not know: nobody may touch the data then.</summary>
+    public bool IsOpaque => (Reading & DescriptorFlags.Opaque) != 0;
+
+    /// <summary>Whether it is the layout that is not known. There are no layout fields, buffers and sections then, whatever
+    /// <see cref="Flags"/> says: all of that is in <see cref="Trailing"/>.</summary>
+    public bool IsUnread => (Reading & DescriptorFlags.Unread) != 0;
+
+    /// <summary>What a later minor version put behind the sections, or what is unread; encoded again as it was.</summary>
+    public ReadOnlySpan<byte> Trailing => _trailing;
+
     /// <summary>The buffer table.</summary>
     public IReadOnlyList<BufferEntry> Buffers => _buffers;
 
     /// <summary>Whether the tensor is a shard of a larger one. (format: shard)</summary>
-    public bool IsShard => (Flags & 2) != 0;
+    public bool IsShard => _parentShape is not null;
 
     /// <summary>Shape of the tensor of which this is a shard; empty where it is none, or of rank 0.</summary>
     public ReadOnlySpan<ulong> ParentShape => _parentShape;
@@ -106,6 +154,18 @@ public sealed class Descriptor
         return new Descriptor(handle);
     }
 
+    /// <summary>Decodes a descriptor by the options of the caller.</summary>
+    /// <param name="bytes">The encoded descriptor.</param>
+    /// <param name="options">What is accepted.</param>
+    /// <returns>The descriptor; nothing of <paramref name="bytes"/> is kept.</returns>
+    /// <exception cref="HurrayException">As for <see cref="Decode(ReadOnlySpan{byte})"/>.</exception>
+    public static Descriptor Decode(ReadOnlySpan<byte> bytes, DecodeOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        using DescriptorHandle handle = DecodeHandle(bytes, options);
+        return new Descriptor(handle);
+    }
+
     /// <summary>Length of the descriptor at the start of the bytes, from its first 20; for readers of streams.</summary>
     /// <param name="bytes">At least the fixed header.</param>
     /// <returns>The length in bytes.</returns>
@@ -122,7 +182,13 @@ public sealed class Descriptor
     /// <returns>The bytes. A descriptor of a later minor version keeps what this version does not know.</returns>
     public byte[] Encode() => _encoded.AsSpan().ToArray();
 
-    internal static unsafe DescriptorHandle DecodeHandle(ReadOnlySpan<byte> bytes)
+    private DescriptorFlags Reading { get; }
+
+    // What was decoded or built once passes again; private tags were agreed upon then.
+    internal DescriptorHandle ToHandle() =>
+        DecodeHandle(_encoded, new DecodeOptions { PrivateTags = true, Permissive = IsOpaque, MaxLength = uint.MaxValue });
+
+    private static unsafe DescriptorHandle DecodeHandle(ReadOnlySpan<byte> bytes)
     {
         NativeError error;
         Native.Check(
@@ -130,5 +196,17 @@ public sealed class Descriptor
         return handle;
     }
 
-    internal DescriptorHandle ToHandle() => DecodeHandle(_encoded);
+    private static unsafe DescriptorHandle DecodeHandle(ReadOnlySpan<byte> bytes, DecodeOptions options)
+    {
+        NativeError error;
+        var accepted = NativeDecodeOptions.Sized;
+        accepted.MaxLength = options.MaxLength;
+        accepted.Flags = (uint)((options.PrivateTags ? DecodeFlags.PrivateTags : 0)
+            | (options.Permissive ? DecodeFlags.Permissive : 0));
+        Native.Check(
+            NativeMethods.DescriptorDecodeOptions(
+                bytes, (ulong)bytes.Length, &accepted, out DescriptorHandle handle, &error),
+            &error);
+        return handle;
+    }
 }

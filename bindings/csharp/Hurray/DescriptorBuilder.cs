@@ -16,6 +16,12 @@ public sealed class DescriptorBuilder
     private long[]? _strides;
     private ulong[]? _parentShape;
     private ulong[]? _shardOffset;
+    private LayoutFields? _layoutFields;
+    private Quantization? _quantization;
+    private Statistics? _statistics;
+    private ExtensionType? _extensionType;
+    private MemberRole? _memberRole;
+    private bool _privateTags;
 
     /// <summary>Starts a descriptor.</summary>
     /// <param name="elementType">Type of the elements.</param>
@@ -43,6 +49,66 @@ public sealed class DescriptorBuilder
     public DescriptorBuilder SetStrides(ReadOnlySpan<long> strides)
     {
         _strides = strides.ToArray();
+        return this;
+    }
+
+    /// <summary>Sets the fields of the layout; for the strided one <see cref="SetStrides"/> does the same.</summary>
+    /// <param name="fields">Fields of the layout that the builder was made for; others are refused by
+    /// <see cref="Build"/>.</param>
+    /// <returns>This builder.</returns>
+    public DescriptorBuilder SetLayoutFields(LayoutFields fields)
+    {
+        ArgumentNullException.ThrowIfNull(fields);
+        _layoutFields = fields;
+        return this;
+    }
+
+    /// <summary>Says how the elements are quantized; the buffers with scales and zero points are added as others
+    /// are.</summary>
+    /// <param name="scheme">The scheme.</param>
+    /// <returns>This builder.</returns>
+    public DescriptorBuilder SetQuantization(Quantization scheme)
+    {
+        ArgumentNullException.ThrowIfNull(scheme);
+        _quantization = scheme;
+        return this;
+    }
+
+    /// <summary>Says something about the values.</summary>
+    /// <param name="statistics">What.</param>
+    /// <returns>This builder.</returns>
+    public DescriptorBuilder SetStatistics(Statistics statistics)
+    {
+        ArgumentNullException.ThrowIfNull(statistics);
+        _statistics = statistics;
+        return this;
+    }
+
+    /// <summary>Says what the elements are; the element type is a private one then.</summary>
+    /// <param name="type">The description.</param>
+    /// <returns>This builder.</returns>
+    public DescriptorBuilder SetExtensionType(ExtensionType type)
+    {
+        ArgumentNullException.ThrowIfNull(type);
+        _extensionType = type;
+        return this;
+    }
+
+    /// <summary>Makes the tensor a member of an overlay.</summary>
+    /// <param name="role">Its role.</param>
+    /// <returns>This builder.</returns>
+    public DescriptorBuilder SetMemberRole(MemberRole role)
+    {
+        _memberRole = role;
+        return this;
+    }
+
+    /// <summary>Accepts private layouts, quantization schemes, devices and memory classes, upon which the readers have
+    /// agreed.</summary>
+    /// <returns>This builder.</returns>
+    public DescriptorBuilder AllowPrivateTags()
+    {
+        _privateTags = true;
         return this;
     }
 
@@ -77,7 +143,7 @@ public sealed class DescriptorBuilder
     /// <summary>Validates what was collected and makes the descriptor.</summary>
     /// <returns>The descriptor.</returns>
     /// <exception cref="HurrayException">A field is wrong; the codes are those of
-    /// <see cref="Descriptor.Decode"/>.</exception>
+    /// <see cref="Descriptor.Decode(ReadOnlySpan{byte})"/>.</exception>
     public unsafe Descriptor Build()
     {
         NativeError error;
@@ -87,7 +153,13 @@ public sealed class DescriptorBuilder
             &error);
         using (builder)
         {
+            if (_privateTags)
+            {
+                Native.Check(NativeMethods.DescriptorBuilderAllowPrivateTags(builder, &error), &error);
+            }
+
             Native.Check(NativeMethods.DescriptorBuilderSetByteOffset(builder, _byteOffset, &error), &error);
+            SetFields(builder);
             if (_strides is not null)
             {
                 Native.Check(
@@ -112,6 +184,34 @@ public sealed class DescriptorBuilder
             {
                 return new Descriptor(built);
             }
+        }
+    }
+
+    private void SetFields(DescriptorBuilderHandle builder)
+    {
+        if (_layoutFields is not null)
+        {
+            LayoutInterop.Write(builder, _layout, _layoutFields);
+        }
+
+        if (_quantization is not null)
+        {
+            SectionInterop.Write(builder, _quantization);
+        }
+
+        if (_statistics is not null)
+        {
+            SectionInterop.Write(builder, _statistics);
+        }
+
+        if (_extensionType is not null)
+        {
+            SectionInterop.Write(builder, _extensionType);
+        }
+
+        if (_memberRole is { } role)
+        {
+            SectionInterop.Write(builder, role);
         }
     }
 }

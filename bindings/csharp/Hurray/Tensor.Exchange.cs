@@ -11,7 +11,7 @@ public sealed unsafe partial class Tensor : IBufferSource
     /// memory.</param>
     /// <returns>The tensor.</returns>
     /// <exception cref="HurrayException"><see cref="HurrayStatus.VersionMismatch"/>: the context was made by a version that
-    /// the library does not accept; and the codes of <see cref="Descriptor.Decode"/> and <see cref="FromParts"/>.</exception>
+    /// the library does not accept; and the codes of <see cref="Descriptor.Decode(ReadOnlySpan{byte})"/> and <see cref="FromParts"/>.</exception>
     /// <exception cref="ObjectDisposedException">One of the two is closed.</exception>
     public static Tensor Import(BufferList buffers, TensorContext context)
     {

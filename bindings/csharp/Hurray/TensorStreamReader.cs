@@ -110,7 +110,7 @@ public sealed unsafe class TensorStreamReader : IDisposable
 
     /// <summary>Reads the next tensor.</summary>
     /// <returns>The tensor, which the caller closes; null at the clean end of the stream.</returns>
-    /// <exception cref="HurrayException">The codes of <see cref="Descriptor.Decode"/>;
+    /// <exception cref="HurrayException">The codes of <see cref="Descriptor.Decode(ReadOnlySpan{byte})"/>;
     /// <see cref="HurrayStatus.InvalidFormat"/>: the stream ends within a tensor;
     /// <see cref="HurrayStatus.LimitExceeded"/>; <see cref="HurrayStatus.Io"/>; <see cref="HurrayStatus.OutOfMemory"/>. The
     /// byte offset is that in the stream. After an error the reader can only be closed.</exception>

@@ -19,8 +19,7 @@ internal static class Program
                     AboutCommand.Run();
                     return 0;
                 case ["golden"]:
-                    GoldenCommand.Run();
-                    return 0;
+                    return GoldenCommand.Run();
                 case ["relay", string names, string report]:
                     RelayCommand.Run(names, report);
                     return 0;
