@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "core/hurray/base/checked.hpp"
 
@@ -195,7 +196,9 @@ class BlockGrower {
 std::vector<Digit> order_loops(const std::vector<Joint>& joint) {
     std::vector<Digit> loops;
     for (const Joint& dimension : joint) loops.insert(loops.end(), dimension.digits.begin(), dimension.digits.end());
-    std::ranges::stable_sort(loops, [](const Digit& a, const Digit& b) { return magnitude(a.to) > magnitude(b.to); });
+    std::ranges::sort(loops, [](const Digit& a, const Digit& b) {
+        return std::pair(magnitude(b.to), a.dimension) < std::pair(magnitude(a.to), b.dimension);
+    });
     // Within a dimension from coarse to fine, whatever the strides say.
     std::vector<std::size_t> next(joint.size());
     for (Digit& loop : loops) loop = joint[loop.dimension].digits[next[loop.dimension]++];

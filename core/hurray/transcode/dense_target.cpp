@@ -124,6 +124,7 @@ class TargetMaker {
         if (auto checked = only(!spec_.strides.empty(), layout_tag::strided, "strides"); !checked) return checked;
         if (auto checked = only(!spec_.tiled.empty(), layout_tag::tiled, "tiled"); !checked) return checked;
         if (auto checked = only(!spec_.morton_bits.empty(), layout_tag::morton, "morton_bits"); !checked) return checked;
+        if (auto checked = only(!spec_.mode_order.empty(), layout_tag::csf, "mode_order"); !checked) return checked;
         if (spec_.alignment != 0 && (!std::has_single_bit(spec_.alignment) || spec_.alignment < minimum_alignment)) {
             return fail(Status::invalid_argument, Error::no_offset,
                         "alignment: expected a power of two of at least %u, got %u", minimum_alignment,

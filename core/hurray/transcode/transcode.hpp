@@ -14,7 +14,8 @@ namespace hurray {
 /// quantized tensor the buffers with scales and zero points are shared with the source where they are of standard
 /// memory, else copied.
 ///
-/// Work is counted in bytes of the elements. Thread rule: any number of threads at a time.
+/// The unit of progress is bytes of elements; from and to sparse layouts it is elements, see sparse_transcode.hpp. Thread
+/// rule: any number of threads at a time.
 /// @param tensor in host memory, none of whose dimensions is dynamic; its descriptor fits its buffers
 /// @errors unsupported: a pair of layouts that docs/transcode.md does not list, an opaque descriptor, memory that is not
 ///     the host's; invalid_argument: alignment, missing buffers, strides that share places, fields of another layout;

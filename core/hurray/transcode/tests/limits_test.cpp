@@ -232,6 +232,9 @@ TEST(Refusals, FieldsThatDoNotFit) {
     EXPECT_EQ(refusal(transcode(source, {.layout = layout_tag::morton, .tiled = {&level, 1}})), invalid_argument);
     EXPECT_EQ(refusal(transcode(source, {.layout = layout_tag::tiled, .morton_bits = bits})), invalid_argument);
     EXPECT_EQ(refusal(transcode(source, {.sequence = 0})), invalid_argument);
+    EXPECT_EQ(refusal(transcode(source, {.token_counts = Shape{4}})), invalid_argument);
+    EXPECT_EQ(refusal(transcode(source, {.layout = layout_tag::col_major, .mode_order = std::array{0U, 1U}})),
+              invalid_argument);
     // Too few, too many, too small, too large.
     EXPECT_EQ(refusal(transcode(source, {.layout = layout_tag::strided})), invalid_argument);
     EXPECT_EQ(refusal(transcode(line, {.layout = layout_tag::strided, .strides = strides})), invalid_argument);
