@@ -1,8 +1,6 @@
 // Fuzz target: any bytes given to the descriptor decoder, and what is accepted given to everything that reads it.
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -27,6 +25,7 @@
 #include "core/hurray/layout/tiled.hpp"
 #include "core/hurray/quantization/fields.hpp"
 #include "core/hurray/types/element_type.hpp"
+#include "tests/fuzz/check.hpp"
 
 namespace {
 
@@ -37,11 +36,7 @@ constexpr std::uint64_t most_data = 1 << 16;
 // Elements that are looked at one by one.
 constexpr std::uint64_t most_elements = 1 << 10;
 
-void require(bool condition, const char* what) {
-    if (condition) return;
-    std::fprintf(stderr, "broken: %s\n", what);
-    std::abort();
-}
+using fuzz::require;
 
 void check_error(const Error& error, std::size_t size) {
     require(error.code != Status::ok && error.code != Status::internal, "an error has a code for its cause");
@@ -50,63 +45,82 @@ void check_error(const Error& error, std::size_t size) {
             "an error has a message");
 }
 
-void check_encoding(const Descriptor& descriptor, const std::uint8_t* data, std::size_t size) {
-    require(descriptor.encoded_length() <= size, "no more was read than there is");
+std::vector<std::byte> encoded(const Descriptor& descriptor) {
     std::vector<std::byte> bytes(descriptor.encoded_length());
     const auto length = encode(descriptor, bytes);
-    require(length && *length == bytes.size(), "what was decoded is encoded");
-    require(std::memcmp(bytes.data(), data, bytes.size()) == 0, "to the same bytes");
+    require(length && *length == bytes.size(), "every descriptor is encoded");
+    return bytes;
 }
 
-// False for a layout whose fields are set otherwise.
-bool set_layout_fields(DescriptorBuilder& builder, const Descriptor& descriptor) {
+void check_encoding(const Descriptor& descriptor, const std::uint8_t* data, std::size_t size) {
+    require(descriptor.encoded_length() <= size, "no more was read than there is");
+    require(std::memcmp(encoded(descriptor).data(), data, descriptor.encoded_length()) == 0, "it encodes to what it was");
+}
+
+// What a builder makes is a descriptor that decodes and encodes to the same bytes.
+void check_built(const Descriptor& built) {
+    const auto bytes = encoded(built);
+    const auto decoded = decode(bytes, {.private_tags = PrivateTags::allow});
+    require(decoded.has_value(), "what was built is decoded");
+    require(encoded(*decoded) == bytes, "and encodes to the same bytes");
+}
+
+// Whether a builder has nothing to change: writers make version 1.0, and flags of statistics that are 0 or 1.
+bool is_as_written(const Descriptor& descriptor) {
+    const auto statistics = descriptor.section_words(descriptor_flag::statistics);
+    // The last word: nm_n, nm_m, has_nan, has_inf.
+    constexpr std::uint64_t other_bits = 0xFEFEULL << 16;
+    return descriptor.version_minor() == 0 && (statistics.empty() || (statistics.back() & other_bits) == 0);
+}
+
+void set_layout_fields(DescriptorBuilder& builder, const Descriptor& descriptor) {
     switch (descriptor.layout()) {
         case layout_tag::row_major:
         case layout_tag::col_major:
-            return true;
+            return;
         case layout_tag::strided:
             builder.set_strides(descriptor.strides());
-            return true;
+            return;
         case layout_tag::tiled:
             builder.set_tiled(tiled_levels(descriptor).levels());
-            return true;
+            return;
         case layout_tag::morton: {
             const auto bits = morton_bits(descriptor);
             builder.set_morton_bits(std::vector<std::uint32_t>(bits.begin(), bits.end()));
-            return true;
+            return;
         }
         case layout_tag::composite:
             builder.set_composite(composite_fields(descriptor));
-            return true;
+            return;
         case layout_tag::hilbert:
             builder.set_hilbert(hilbert_fields(descriptor).order);
-            return true;
+            return;
         case layout_tag::coo:
             builder.set_coo(coo_fields(descriptor));
-            return true;
+            return;
         case layout_tag::csr:
         case layout_tag::csc:
             builder.set_compressed(compressed_fields(descriptor).nnz);
-            return true;
+            return;
         case layout_tag::csf: {
             const CsfFields fields = csf_fields(descriptor);
             builder.set_csf(fields.nnz, std::vector<std::uint32_t>(fields.mode_order.begin(), fields.mode_order.end()));
-            return true;
+            return;
         }
         case layout_tag::block_paged:
             builder.set_block_paged(block_paged_fields(descriptor));
-            return true;
+            return;
         default:
-            if (!is_private_layout(descriptor.layout())) return false;
+            require(is_private_layout(descriptor.layout()), "every layout is known here");
             builder.set_private_layout(private_layout_fields(descriptor));
-            return true;
+            return;
     }
 }
 
 void check_builder(const Descriptor& descriptor) {
     DescriptorBuilder builder(descriptor.element_type(), descriptor.layout(), descriptor.shape());
     builder.set_byte_offset(descriptor.byte_offset());
-    if (!set_layout_fields(builder, descriptor)) return;
+    set_layout_fields(builder, descriptor);
     if (descriptor.has_shard()) builder.set_shard(descriptor.parent_shape(), descriptor.shard_offset());
     if (const auto fields = quantization_fields(descriptor)) builder.set_quantization(*fields);
     if (const auto fields = statistics_fields(descriptor)) builder.set_statistics(*fields);
@@ -115,7 +129,18 @@ void check_builder(const Descriptor& descriptor) {
     for (const BufferHandle& buffer : descriptor.buffers())
         require(builder.add_buffer(buffer).has_value(), "the table fits");
     const bool misfit = find_tile_misfit(tiled_levels(descriptor).levels()).has_value();
-    require(builder.build(PrivateTags::allow).has_value() != misfit, "what decode accepts the builder accepts, but misfits");
+    const auto built = builder.build(PrivateTags::allow);
+    require(built.has_value() != misfit, "what decode accepts the builder accepts, but misfits");
+    if (!built) return;
+    check_built(*built);
+    if (is_as_written(descriptor)) require(encoded(*built) == encoded(descriptor), "the builder makes the same bytes");
+}
+
+// Nobody touches the data of a tensor with a tag that is not known.
+void check_opaque(const Descriptor& descriptor) {
+    require(!has_dense_view(descriptor), "no view");
+    require(!AddressMap::make(descriptor).has_value(), "no places of elements");
+    require(!descriptor.is_unread() || (descriptor.buffers().empty() && !descriptor.has_shard()), "nothing read");
 }
 
 void check_elements(const Descriptor& descriptor) {
@@ -164,17 +189,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size != 0) std::memcpy(copy.get(), data, size);
     const std::span<const std::byte> bytes(copy.get(), size);
     const auto length = peek_length(bytes);
-    for (const PrivateTags private_tags : {PrivateTags::refuse, PrivateTags::allow}) {
-        const auto decoded = decode(bytes, {.private_tags = private_tags});
-        if (!decoded) {
-            check_error(decoded.error(), size);
-            continue;
+    for (const Mode mode : {Mode::strict, Mode::permissive}) {
+        for (const PrivateTags private_tags : {PrivateTags::refuse, PrivateTags::allow}) {
+            const auto decoded = decode(bytes, {.private_tags = private_tags, .mode = mode});
+            if (!decoded) {
+                check_error(decoded.error(), size);
+                continue;
+            }
+            require(length && *length == decoded->encoded_length(), "peeking gives the length");
+            check_encoding(*decoded, data, size);
+            if (decoded->is_opaque()) {
+                require(mode == Mode::permissive, "a strict reader knows what it takes");
+                check_opaque(*decoded);
+                continue;
+            }
+            check_builder(*decoded);
+            check_elements(*decoded);
+            check_places(*decoded);
         }
-        require(length && *length == decoded->encoded_length(), "peeking gives the length");
-        check_encoding(*decoded, data, size);
-        check_builder(*decoded);
-        check_elements(*decoded);
-        check_places(*decoded);
     }
     return 0;
 }

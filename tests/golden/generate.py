@@ -16,6 +16,7 @@ import dense_vectors  # noqa: E402
 import invalid_descriptors  # noqa: E402
 import invalid_layouts  # noqa: E402
 import invalid_sections  # noqa: E402
+import invalid_with_options  # noqa: E402
 import rebuilt  # noqa: E402
 import valid_descriptors  # noqa: E402
 import valid_layouts  # noqa: E402
@@ -45,12 +46,16 @@ def all_valid():
 
 
 def all_invalid():
-    yield from invalid_descriptors.all_invalid()
+    """Inputs with their errors, and options of the reader."""
+    for wrong in invalid_descriptors.all_invalid():
+        yield wrong, []
     for group in (invalid_sections, invalid_layouts):
         for name, descriptor, code, field in group.all_wrong():
-            yield refused(name, descriptor, code, field)
+            yield refused(name, descriptor, code, field), []
     for name, descriptor, field in dense_vectors.all_invalid():
-        yield refused(name, descriptor, STRUCTURE, field)
+        yield refused(name, descriptor, STRUCTURE, field), []
+    for name, descriptor, code, field, options in invalid_with_options.all_wrong():
+        yield refused(name, descriptor, code, field), options
 
 
 def refused(name, descriptor, code, field):
@@ -89,15 +94,17 @@ def files():
         entry = {"description": description, "descriptor": descriptor.as_json()}
         if options:
             entry["options"] = options
-        entry.update(rebuilt.expected(descriptor))
+        entry.update(rebuilt.expected(descriptor, options))
         manifest = "manifest.json" if is_covered(descriptor, options) else "manifest_more.json"
         add(manifest, "valid", name, descriptor.encoded(), entry)
-    for wrong in all_invalid():
+    for wrong, options in all_invalid():
         error = {"code": wrong.code, "name": invalid_descriptors.NAMES[wrong.code], "offset": wrong.offset}
         entry = {"description": wrong.description, "error": error}
         if wrong.field is not None:
             entry["field"] = field_in_message(wrong.field)
-        add("manifest.json", "invalid", wrong.name, wrong.data, entry)
+        if options:
+            entry["options"] = options
+        add("manifest_more.json" if options else "manifest.json", "invalid", wrong.name, wrong.data, entry)
     for path, manifest in manifests.items():
         text = ",\n".join(json.dumps(key) + ": " + section(value) for key, value in manifest.items())
         result[path] = ("{\n" + text + "\n}\n").encode()

@@ -29,11 +29,19 @@ def with_truth_values(section):
     )
 
 
-def expected(descriptor):
+def is_opaque(descriptor, options):
+    """Whether there is a tag that the reader does not know."""
+    fields = descriptor.as_json()
+    scheme = fields["quantization"] or {"scheme": None, "scheme_tag": 0}
+    if "unknown" in (fields["type"], fields["layout"], scheme["scheme"]):
+        return True
+    tags = [fields["layout_tag"], scheme["scheme_tag"]] + [buffer["device_tag"] for buffer in fields["buffers"]]
+    return "private_tags" not in options and any(tag in wire.PRIVATE_TAGS for tag in tags)
+
+
+def expected(descriptor, options):
     """The field of the manifest's entry, or nothing when the bytes are the same."""
-    names = (wire.type_name(descriptor.type_tag), wire.layout_name(descriptor.layout_tag))
-    quantization = descriptor.as_json()["quantization"]
-    if "unknown" in names or (quantization is not None and quantization["scheme"] == "unknown"):
+    if is_opaque(descriptor, options):
         return {"rebuilt": None}
     if isinstance(descriptor.layout, Tiles):
         field = misfit(descriptor.layout)

@@ -2,6 +2,7 @@
 
 import valid_layouts
 import valid_sections
+from indexed_layouts import Private, indexed
 from sections import T, quantized, section
 from wire import COL_MAJOR, DYNAMIC, Descriptor, Handle
 
@@ -25,16 +26,28 @@ def unknown():
         )
 
 
+def private():
+    """Private tags, which a permissive reader keeps without knowing what was agreed upon."""
+    for tag in (0xF1, 0xFD):
+        yield f"unknown_private_layout_{tag:02x}", indexed(F32, (5,), Private(tag, 7, b"own"), buffers=(Handle(9),))
+        yield f"unknown_private_scheme_{tag:02x}", quantized("int8", (5,), section(tag, [("private", b"abc")]), 3)
+        for memory in (0x00, 0xF9):
+            yield f"unknown_private_device_{tag:02x}_class_{memory:02x}", Descriptor(
+                F32, (5,), buffers=(Handle(20, 64, tag, 2, memory),)
+            )
+
+
 def all_valid():
     for group in (valid_sections.with_private_scheme, valid_layouts.private_layouts):
         for name, descriptor in group():
             yield name, descriptor, [PRIVATE_TAGS]
-    for name, descriptor in unknown():
-        yield name, descriptor, [PERMISSIVE]
+    for group in (unknown, private):
+        for name, descriptor in group():
+            yield name, descriptor, [PERMISSIVE]
     yield "unknown_scheme_of_private_layout", quantized(
         "int8",
         (4,),
         section(0x55, []),
         layout_tag=0xF6,
-        layout=valid_layouts.Private(0xF6, 5, b"x"),
+        layout=Private(0xF6, 5, b"x"),
     ), [PERMISSIVE, PRIVATE_TAGS]

@@ -111,7 +111,8 @@ class FaultFinder {
         } else if (memory > memory_class::peer) {
             return fail(Status::invalid_type, query_.at + 14, "%s: memory_class: expected 00 to 03, got %02X", subject_,
                         memory);
-        } else if (!is_private(device) && (memory_classes_of_device[device] >> memory & 1) == 0) {
+        } else if (is_private(device) ? memory != memory_class::standard
+                                      : (memory_classes_of_device[device] >> memory & 1) == 0) {
             return fail(Status::invalid_type, query_.at + 14, "%s: memory_class: device %02X has no class %02X",
                         subject_, device, memory);
         }

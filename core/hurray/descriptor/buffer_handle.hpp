@@ -34,6 +34,11 @@ inline constexpr std::uint8_t unified = 0x02;
 inline constexpr std::uint8_t peer = 0x03;
 }  // namespace memory_class
 
+/// Private devices are agreed upon outside the format. They have the class STANDARD and private ones.
+constexpr bool is_private_device(std::uint8_t tag) noexcept {
+    return tag >= 0xF0 && tag <= 0xFE;
+}
+
 /// Whether a reader takes tags of the private range (F0 to FE) that only sender and receiver understand.
 enum class PrivateTags : std::uint8_t { refuse, allow };
 

@@ -413,8 +413,15 @@ Result<void> read_end(WireReader& in, DescriptorAssembler& out) {
             return read;
         out.end_layout();
     }
-    if (auto read = read_any_buffer_table({in, out, header, options.private_tags}); !read) [[unlikely]]
+    // A permissive reader takes a private device as it takes other private tags: whose data it is nobody knows.
+    const bool unknown_devices = options.mode == Mode::permissive && options.private_tags == PrivateTags::refuse;
+    const PrivateTags device_tags = unknown_devices ? PrivateTags::allow : options.private_tags;
+    if (auto read = read_any_buffer_table({in, out, header, device_tags}); !read) [[unlikely]]
         return read;
+    if (unknown_devices) [[unlikely]] {
+        const auto buffers = out.descriptor().buffers();
+        if (!buffers.empty() && is_private_device(buffers[0].device_tag)) out.mark_opaque();
+    }
     return read_end(in, out);
 }
 

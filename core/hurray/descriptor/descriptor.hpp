@@ -34,7 +34,7 @@ enum class Mode : std::uint8_t {
     /// Refuses it.
     strict,
     /// Accepts the tag of an element type, a layout or a quantization scheme unless the format calls it invalid (00 and
-    /// FF), and makes an opaque descriptor. All other rules stay.
+    /// FF), and private devices, and makes an opaque descriptor. All other rules stay.
     permissive,
 };
 

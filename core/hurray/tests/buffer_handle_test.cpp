@@ -50,7 +50,7 @@ std::pair<int, std::uint64_t> expected_fault(std::uint64_t byte_size, std::uint3
     if (sync > 2 || (device == 0 && sync != 0)) return fault_of(Status::invalid_sync_mode, base + 13);
     if (is_private(memory)) {
         if (!is_private(device)) return fault_of(Status::invalid_type, base + 14);
-    } else if (memory > 3 || (!is_private(device) && !device_has_class(device, memory))) {
+    } else if (memory > 3 || (is_private(device) ? memory != 0 : !device_has_class(device, memory))) {
         return fault_of(Status::invalid_type, base + 14);
     }
     if (reserved != 0) return fault_of(Status::invalid_layout, base + 15);
