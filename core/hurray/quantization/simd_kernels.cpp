@@ -49,21 +49,12 @@ HWY_INLINE auto spread(const std::uint8_t* from) {
         std::memcpy(&word, from, size);
         return hn::Set(UnsignedWords(), word);
     } else {
-        static_assert(lanes == 2 * group || lanes == 4 * group);
+        static_assert(lanes == 2 * group);
         const hn::Half<UnsignedWords> half;
-        if constexpr (lanes == 2 * group) {
-            std::uint32_t words[2] = {};
-            std::memcpy(&words[0], from, size);
-            std::memcpy(&words[1], from + size, size);
-            return hn::Combine(UnsignedWords(), hn::Set(half, words[1]), hn::Set(half, words[0]));
-        } else {
-            const hn::Half<decltype(half)> quarter;
-            std::uint32_t words[4] = {};
-            for (std::size_t i = 0; i < 4; ++i) std::memcpy(&words[i], from + i * size, size);
-            return hn::Combine(UnsignedWords(),
-                               hn::Combine(half, hn::Set(quarter, words[3]), hn::Set(quarter, words[2])),
-                               hn::Combine(half, hn::Set(quarter, words[1]), hn::Set(quarter, words[0])));
-        }
+        std::uint32_t words[2] = {};
+        std::memcpy(&words[0], from, size);
+        std::memcpy(&words[1], from + size, size);
+        return hn::Combine(UnsignedWords(), hn::Set(half, words[1]), hn::Set(half, words[0]));
     }
 }
 
