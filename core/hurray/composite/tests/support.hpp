@@ -19,10 +19,10 @@ inline constexpr std::uint8_t float16 = 0x01;
 inline constexpr std::uint8_t int8 = 0x10;
 
 inline Descriptor head(const Shape& shape, const CompositeFields& fields, std::uint8_t type = float32,
-                       const std::optional<Shape>& parent = {}, const Shape& at = {}) {
+                       const Shape& parent = {}, const Shape& at = {}) {
     DescriptorBuilder builder(type, layout_tag::composite, shape);
     builder.set_composite(fields);
-    if (parent) builder.set_shard(*parent, at);
+    if (!parent.empty()) builder.set_shard(parent, at);
     auto built = builder.build(PrivateTags::allow);
     EXPECT_TRUE(built.has_value()) << built.error().message;
     return std::move(*built);
