@@ -65,10 +65,3 @@ jbyteArray read(JNIEnv* env, const HurrayDescriptor* descriptor, const Scratch& 
 extern "C" JNIEXPORT jbyteArray JNICALL Java_dev_hurray_NativeDescriptor_read(JNIEnv* env, jclass, jlong descriptor, jobject scratch) {
     return read(env, handle<HurrayDescriptor>(descriptor), Scratch(env, scratch));
 }
-
-extern "C" JNIEXPORT jbyteArray JNICALL Java_dev_hurray_NativeDescriptor_ofTensor(JNIEnv* env, jclass, jlong tensor, jobject scratch_buffer) {
-    const Scratch scratch(env, scratch_buffer);
-    const HurrayDescriptor* descriptor = nullptr;
-    if (hurray_tensor_descriptor(handle<HurrayTensor>(tensor), &descriptor, scratch.error()) != HURRAY_OK) return nullptr;
-    return read(env, descriptor, scratch);
-}

@@ -17,6 +17,12 @@ public final class Descriptor extends TensorFacts {
     /** The largest rank. */
     public static final int MAX_RANK = Abi.MAX_RANK;
 
+    private static final int SECTIONS_ASKED =
+            Abi.SECTION_QUANTIZATION | Abi.SECTION_STATISTICS | Abi.SECTION_EXTENSION_TYPE | Abi.SECTION_COMPOSITE_MEMBER;
+
+    // What was decoded or built once passes again; private tags were agreed upon then.
+    private static final DecodeOptions AGAIN = new DecodeOptions(true, false, 0xFFFF_FFFFL);
+
     private final byte[] encoded;
     private final int versionMajor;
     private final int versionMinor;
@@ -25,8 +31,16 @@ public final class Descriptor extends TensorFacts {
     private final long[] strides;
     private final Shard shard;
     private final List<BufferHandle> buffers;
+    private final int reading;
+    private final byte[] trailing;
+    private final LayoutFields layoutFields;
+    private final Quantization quantization;
+    private final byte[] quantizationPayload;
+    private final Statistics statistics;
+    private final ExtensionType extensionType;
+    private final MemberRole memberRole;
 
-    private Descriptor(byte[] encoded, Scratch scratch) {
+    private Descriptor(long descriptor, byte[] encoded, Scratch scratch) {
         super(
                 scratch.readByte(Structs.DescriptorInfo.ELEMENT_TYPE),
                 scratch.readByte(Structs.DescriptorInfo.LAYOUT),
@@ -47,6 +61,19 @@ public final class Descriptor extends TensorFacts {
             table.add(scratch.readHandle(i));
         }
         buffers = List.copyOf(table);
+        reading = scratch.readInt(Structs.DescriptorInfo.READING);
+        trailing = LayoutCodec.bytes(scratch, Structs.DescriptorInfo.TRAILING, scratch.readLong(Structs.DescriptorInfo.TRAILING_LENGTH));
+
+        // What follows uses the struct of the scratch for itself. Most descriptors have no such fields, and then nothing more is asked.
+        boolean plain = layoutTag == Layout.ROW_MAJOR.value() || layoutTag == Layout.COL_MAJOR.value();
+        layoutFields = plain || isUnread() ? null : LayoutCodec.read(descriptor, scratch);
+        boolean asked = (flags & SECTIONS_ASKED) != 0;
+        SectionCodec.Section section = asked ? SectionCodec.readQuantization(descriptor, scratch) : null;
+        quantization = section == null ? null : section.scheme();
+        quantizationPayload = section == null ? new byte[0] : section.payload();
+        statistics = asked ? SectionCodec.readStatistics(descriptor, scratch) : null;
+        extensionType = asked ? SectionCodec.readExtensionType(descriptor, scratch) : null;
+        memberRole = asked ? SectionCodec.readMemberRole(descriptor, scratch) : null;
     }
 
     /**
@@ -65,11 +92,30 @@ public final class Descriptor extends TensorFacts {
      * @throws HurrayException with the place of the fault, counted from the position, in {@link HurrayException#byteOffset()}
      */
     public static Descriptor decode(ByteBuffer bytes) {
+        return decode(bytes, DecodeOptions.DEFAULT);
+    }
+
+    /**
+     * Decodes a descriptor by the options of the caller.
+     *
+     * @throws HurrayException as {@link #decode(byte[])}; LIMIT_EXCEEDED: it is longer than the options allow
+     */
+    public static Descriptor decode(byte[] bytes, DecodeOptions options) {
+        return decode(ByteBuffer.wrap(bytes), options);
+    }
+
+    /**
+     * Decodes the descriptor at the buffer's position by the options of the caller.
+     *
+     * @throws HurrayException as {@link #decode(byte[], DecodeOptions)}
+     */
+    public static Descriptor decode(ByteBuffer bytes, DecodeOptions options) {
         Library.ready();
         ByteBuffer source = bytes.isDirect() ? bytes.slice() : NativeMemory.allocate(bytes.remaining()).put(bytes.duplicate()).flip();
         try (Scratch scratch = Scratch.take()) {
             long[] handle = new long[1];
-            scratch.check(Raw.hurray_descriptor_decode(source, source.remaining(), handle, scratch.error));
+            scratch.check(
+                    Raw.hurray_descriptor_decode_options(source, source.remaining(), options.write(scratch), handle, scratch.error));
             return takeOver(handle, scratch);
         } finally {
             java.lang.ref.Reference.reachabilityFence(bytes);
@@ -83,7 +129,7 @@ public final class Descriptor extends TensorFacts {
             if (encoded == null) {
                 throw scratch.failure();
             }
-            return new Descriptor(encoded, scratch);
+            return new Descriptor(handle[0], encoded, scratch);
         } finally {
             Errors.check(Raw.hurray_descriptor_destroy(handle));
         }
@@ -92,18 +138,22 @@ public final class Descriptor extends TensorFacts {
     /** The descriptor of a tensor handle. */
     static Descriptor ofTensor(long tensor) {
         try (Scratch scratch = Scratch.take()) {
-            byte[] encoded = NativeDescriptor.ofTensor(tensor, scratch.memory);
+            long[] descriptor = new long[1];
+            scratch.check(Raw.hurray_tensor_descriptor(tensor, descriptor, scratch.error));
+            byte[] encoded = NativeDescriptor.read(descriptor[0], scratch.memory);
             if (encoded == null) {
                 throw scratch.failure();
             }
-            return new Descriptor(encoded, scratch);
+            return new Descriptor(descriptor[0], encoded, scratch);
         }
     }
 
     /** A native handle of this descriptor, in an array of one, which the caller ends. */
     long[] newHandle(Scratch scratch) {
         long[] handle = new long[1];
-        scratch.check(Raw.hurray_descriptor_decode(NativeMemory.direct(encoded), encoded.length, handle, scratch.error));
+        ByteBuffer options = AGAIN.withPermissive(isOpaque()).write(scratch);
+        scratch.check(
+                Raw.hurray_descriptor_decode_options(NativeMemory.direct(encoded), encoded.length, options, handle, scratch.error));
         return handle;
     }
 
@@ -145,6 +195,54 @@ public final class Descriptor extends TensorFacts {
     /** The buffer table. */
     public List<BufferHandle> buffers() {
         return buffers;
+    }
+
+    /** The fields of the layout; empty for row-major and column-major, which have none. */
+    public Optional<LayoutFields> layoutFields() {
+        return Optional.ofNullable(layoutFields);
+    }
+
+    /** How the elements are quantized; empty when they are not. */
+    public Optional<Quantization> quantization() {
+        return Optional.ofNullable(quantization);
+    }
+
+    /** The bytes of the quantization section behind its length, a new array; empty when there is none. */
+    public byte[] quantizationPayload() {
+        return quantizationPayload.clone();
+    }
+
+    /** What the writer said about the values. */
+    public Optional<Statistics> statistics() {
+        return Optional.ofNullable(statistics);
+    }
+
+    /** What the elements are, when their type is a private one. */
+    public Optional<ExtensionType> extensionType() {
+        return Optional.ofNullable(extensionType);
+    }
+
+    /** The role of a member of an overlay. */
+    public Optional<MemberRole> memberRole() {
+        return Optional.ofNullable(memberRole);
+    }
+
+    /** Whether a permissive reader met a tag that it does not know: nobody may touch the data then. */
+    public boolean isOpaque() {
+        return (reading & Abi.DESCRIPTOR_OPAQUE) != 0;
+    }
+
+    /**
+     * Whether it is the layout that is not known. There are no layout fields, buffers and sections then, whatever {@link #flags()} says: all
+     * of that is in {@link #trailing()}.
+     */
+    public boolean isUnread() {
+        return (reading & Abi.DESCRIPTOR_UNREAD) != 0;
+    }
+
+    /** What a later minor version put behind the sections, or what is unread; a new array. It is encoded again as it was. */
+    public byte[] trailing() {
+        return trailing.clone();
     }
 
     /** Place in a larger tensor, when it is a part of one. */
@@ -192,6 +290,12 @@ public final class Descriptor extends TensorFacts {
         private long[] strides;
         private long[] parentShape;
         private long[] shardOffset;
+        private LayoutFields layoutFields;
+        private Quantization quantization;
+        private Statistics statistics;
+        private ExtensionType extensionType;
+        private MemberRole memberRole;
+        private boolean privateTags;
 
         private Builder(int elementTypeTag, int layoutTag, long[] shape) {
             this.elementTypeTag = tag("elementType", elementTypeTag);
@@ -229,6 +333,47 @@ public final class Descriptor extends TensorFacts {
         public Builder strides(long... elements) {
             sameRank("strides", elements);
             strides = elements.clone();
+            return this;
+        }
+
+        /**
+         * Sets the fields of the layout; for the strided one {@link #strides} does the same. Fields of another layout than the
+         * builder's are refused by {@link #build()} with INVALID_ARGUMENT.
+         */
+        public Builder layoutFields(LayoutFields fields) {
+            layoutFields = java.util.Objects.requireNonNull(fields);
+            return this;
+        }
+
+        /** Says how the elements are quantized; the buffers with scales and zero points are added as others are. */
+        public Builder quantization(Quantization scheme) {
+            quantization = java.util.Objects.requireNonNull(scheme);
+            return this;
+        }
+
+        /** Says something about the values. */
+        public Builder statistics(Statistics values) {
+            statistics = java.util.Objects.requireNonNull(values);
+            return this;
+        }
+
+        /** Says what the elements are; the element type is a private one then. */
+        public Builder extensionType(ExtensionType type) {
+            extensionType = java.util.Objects.requireNonNull(type);
+            return this;
+        }
+
+        /** Makes the tensor a member of an overlay. */
+        public Builder memberRole(MemberRole role) {
+            memberRole = java.util.Objects.requireNonNull(role);
+            return this;
+        }
+
+        /**
+         * Accepts private layouts, composition rules, quantization schemes, devices and memory classes, upon which the readers have agreed.
+         */
+        public Builder allowPrivateTags() {
+            privateTags = true;
             return this;
         }
 
@@ -272,7 +417,14 @@ public final class Descriptor extends TensorFacts {
         }
 
         private void fill(long builder, Scratch scratch) {
+            if (privateTags) {
+                scratch.check(Raw.hurray_descriptor_builder_allow_private_tags(builder, scratch.error));
+            }
             scratch.check(Raw.hurray_descriptor_builder_set_byte_offset(builder, byteOffset, scratch.error));
+            if (layoutFields != null) {
+                LayoutCodec.write(builder, layoutTag, layoutFields, scratch);
+            }
+            fillSections(builder, scratch);
             if (strides != null) {
                 scratch.writeArray(1, strides);
                 scratch.check(Raw.hurray_descriptor_builder_set_strides(builder, scratch.array(1), shape.length, scratch.error));
@@ -287,6 +439,21 @@ public final class Descriptor extends TensorFacts {
             for (BufferHandle buffer : buffers) {
                 buffer.write(scratch.memory, Scratch.STRUCT);
                 scratch.check(Raw.hurray_descriptor_builder_add_buffer(builder, scratch.struct, scratch.error));
+            }
+        }
+
+        private void fillSections(long builder, Scratch scratch) {
+            if (quantization != null) {
+                SectionCodec.write(builder, quantization, scratch);
+            }
+            if (statistics != null) {
+                SectionCodec.write(builder, statistics, scratch);
+            }
+            if (extensionType != null) {
+                SectionCodec.write(builder, extensionType, scratch);
+            }
+            if (memberRole != null) {
+                SectionCodec.write(builder, memberRole, scratch);
             }
         }
     }

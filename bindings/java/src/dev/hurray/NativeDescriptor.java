@@ -10,6 +10,4 @@ final class NativeDescriptor {
     private NativeDescriptor() {}
 
     static native byte[] read(long descriptor, ByteBuffer scratch);
-
-    static native byte[] ofTensor(long tensor, ByteBuffer scratch);
 }

@@ -35,6 +35,9 @@ public final class Driver {
             return 0;
         } catch (HurrayException failure) {
             errors.println("driver: " + failure.code() + ": " + failure.getMessage());
+        } catch (Golden.UnknownOption failure) {
+            errors.println("driver: " + failure.getMessage());
+            return 2;
         } catch (IOException | IllegalArgumentException failure) {
             errors.println("driver: " + failure.getMessage());
         }

@@ -88,7 +88,7 @@ final class Relay {
         bytes += digest.bytes();
         Map<String, Object> line = new LinkedHashMap<>();
         line.put("name", name);
-        line.put("type", Golden.name(view.elementType(), view.elementTypeTag()));
+        line.put("type", DescriptorJson.name(view.elementType(), view.elementTypeTag()));
         line.put("shape", JsonLines.unsigned(view.shape()));
         line.put("bytes", digest.bytes());
         line.put("crc32", digest.crc32());
