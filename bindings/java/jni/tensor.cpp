@@ -53,7 +53,7 @@ extern "C" JNIEXPORT jlong JNICALL Java_dev_hurray_NativeTensor_importPair(JNIEn
         return 0;
     }
     HurrayTensor* tensor = nullptr;
-    hurray_tensor_import(&taken_list, &taken_context, &tensor, scratch.error());
+    hurray_tensor_import_options(&taken_list, &taken_context, scratch.as<HurrayDecodeOptions>(), &tensor, scratch.error());
     return word(tensor);
 }
 

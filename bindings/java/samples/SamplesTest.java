@@ -17,9 +17,11 @@ import dev.hurray.FileTensorInfo;
 import dev.hurray.Handoff;
 import dev.hurray.HurrayException;
 import dev.hurray.Layout;
+import dev.hurray.LayoutFields;
 import dev.hurray.ModelFile;
 import dev.hurray.ModelFileWriter;
 import dev.hurray.Producer;
+import dev.hurray.Quantization;
 import dev.hurray.StreamReader;
 import dev.hurray.StreamWriter;
 import dev.hurray.SyncMode;
@@ -231,6 +233,41 @@ class SamplesTest {
         }
         // end sample
         expect("write", "order the stream after the write", "use", "free");
+    }
+
+    @Test
+    void fields() {
+        // sample: csr
+        Descriptor sparse =
+                Descriptor.builder(ElementType.FLOAT32, Layout.CSR, 4, 5)
+                        .layoutFields(new LayoutFields.Csr(3)) // three elements are stored
+                        .addBuffer(BufferHandle.host(12)) // values
+                        .addBuffer(BufferHandle.host(24)) // column indices
+                        .addBuffer(BufferHandle.host(40)) // row pointers
+                        .build();
+        out.println(sparse.layoutFields().orElseThrow());
+        // end sample
+        Descriptor int8 =
+                Descriptor.builder(ElementType.INT8, Layout.ROW_MAJOR, 3)
+                        .quantization(new Quantization.PerTensorAffine(0.5f, -3))
+                        .addBuffer(BufferHandle.host(3))
+                        .build();
+        try (TensorBuffer buffer = TensorBuffer.allocate(3, 64)) {
+            buffer.bytes().put(new byte[] {-3, 0, 8});
+            quantized(int8, buffer);
+        }
+        expect("Csr[nnz=3]", "5.5");
+    }
+
+    private void quantized(Descriptor int8, TensorBuffer buffer) {
+        try (Tensor tensor = Tensor.of(int8, buffer)) {
+            // sample: quantization
+            TensorView stored = tensor.view(); // the stored values: stored.isQuantized()
+            if (tensor.descriptor().quantization().orElse(null) instanceof Quantization.PerTensorAffine scheme) {
+                out.println(scheme.scale() * (stored.getLong(2) - scheme.zeroPoint()));
+            }
+            // end sample
+        }
     }
 
     @Test

@@ -13,7 +13,7 @@ final class NativeTensor {
     static native long wrap(long queue, long address, long size, Object attachment, ByteBuffer scratch);
 
     /**
-     * Takes over a pair of list and context, after the context's version. A version mismatch leaves the number found at
+     * Takes over a pair of list and context, after the context's version. The scratch holds HurrayDecodeOptions. A version mismatch leaves the number found at
      * {@link Scratch#ARRAYS}.
      */
     static native long importPair(long queue, long list, long context, ByteBuffer scratch);

@@ -223,6 +223,17 @@ public final class Tensor extends NativeResource {
      * @throws HurrayException the descriptor is malformed, or the buffers are not those that it asks for
      */
     public static Tensor importFrom(BufferList list, TensorContext context) {
+        return importFrom(list, context, DecodeOptions.DEFAULT);
+    }
+
+    /**
+     * The same for descriptors that the options accept.
+     *
+     * @throws VersionMismatchException as {@link #importFrom(BufferList, TensorContext)}
+     * @throws HurrayException the same; LIMIT_EXCEEDED: the descriptor is longer than the options allow
+     */
+    public static Tensor importFrom(BufferList list, TensorContext context, DecodeOptions options) {
+        java.util.Objects.requireNonNull(options);
         long queue = Releases.queue();
         long listHandle = list.detach();
         long contextHandle;
@@ -234,6 +245,7 @@ public final class Tensor extends NativeResource {
         }
         long handle = 0;
         try (Scratch scratch = Scratch.take()) {
+            options.write(scratch);
             handle = NativeTensor.importPair(queue, listHandle, contextHandle, scratch.memory);
             if (handle == 0) {
                 HurrayException failure = scratch.failure();

@@ -105,6 +105,11 @@ public final class TensorView extends TensorFacts {
         return (flags & Abi.VIEW_PACKED) != 0;
     }
 
+    /** Whether the tensor is quantized: elements are the stored values, to which {@link Descriptor#quantization()} is not applied. */
+    public boolean isQuantized() {
+        return (flags & Abi.VIEW_QUANTIZED) != 0;
+    }
+
     // --- Buffers ----------------------------------------------------------------------------------------------------------------------
 
     /**
