@@ -55,7 +55,7 @@ class EmitterTest(unittest.TestCase):
                 else:
                     text, pattern = plain, rf"(?m)^    static final \w+ {c['name'][len('HURRAY_'):]} = (.*?)L?;$"
                 found = re.findall(pattern, text)
-                values = 2 ** (c["type"]["bits"] if c["type"]["bits"] == 64 else 32)
+                values = 2 ** (64 if c["type"].get("bits") == 64 else 32)
                 self.assertEqual([int(value, 0) % values for value in found], [c["value"] % values], c["name"])
 
     def test_every_field_has_its_offset(self):
