@@ -506,4 +506,37 @@ class FieldsTest extends Baseline {
             }
         }
     }
+
+    @Test
+    void aPermissiveStreamReaderKeepsUnknownTypesAndEndsAtAnUnknownLayout() {
+        byte[] stream;
+        try (Tensor tensor = tensor(floats(4, 4).build());
+                StreamWriter writer = StreamWriter.toMemory()) {
+            writer.write(tensor);
+            try (TensorBuffer written = writer.take()) {
+                stream = new byte[(int) written.info().byteSize()];
+                written.bytes().get(stream);
+            }
+        }
+        StreamOptions permissive = StreamOptions.DEFAULT.withPermissive(true);
+        stream[14] = PERMISSIVE_TYPE;
+        try (StreamReader strict = StreamReader.of(stream)) {
+            refused(StatusCode.INVALID_TYPE, strict::next);
+        }
+        try (StreamReader reader = StreamReader.of(NativeMemory.direct(stream), permissive);
+                Tensor read = reader.next().orElseThrow()) {
+            assertTrue(read.descriptor().isOpaque());
+            assertEquals(PERMISSIVE_TYPE, read.descriptor().elementTypeTag());
+        }
+        stream[15] = PERMISSIVE_LAYOUT;
+        try (StreamReader reader = StreamReader.of(NativeMemory.direct(stream), permissive)) {
+            Failures.expect(StatusCode.UNSUPPORTED, reader::next);
+        }
+    }
+
+    @Test
+    void aWriterHasNoOptionsOfReaders() {
+        Failures.expect(StatusCode.INVALID_ARGUMENT, () -> StreamWriter.ofFd(1, StreamOptions.DEFAULT.withPrivateTags(true)));
+        Failures.expect(StatusCode.INVALID_ARGUMENT, () -> StreamWriter.ofFd(1, StreamOptions.DEFAULT.withPermissive(true)));
+    }
 }
