@@ -118,6 +118,7 @@ inline constexpr const char* hurray_function_names[] = {
     "hurray_tensor_dequantize",
     "hurray_tensor_quantize",
     "hurray_tensor_validate",
+    "hurray_tensor_statistics",
     "hurray_composite_builder_new",
     "hurray_composite_builder_add_tensor",
     "hurray_composite_builder_add_composite",
@@ -134,4 +135,6 @@ inline constexpr const char* hurray_function_names[] = {
     "hurray_composite_merged",
     "hurray_composite_destroy",
     "hurray_composite_destroy_deferred",
+    "hurray_reader_next_item",
+    "hurray_writer_write_composite",
 };

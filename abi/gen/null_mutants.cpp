@@ -492,6 +492,13 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_tensor_validate", "report_empty", "error"},
         {"hurray_tensor_validate", "report_endless", "error"},
         {"hurray_tensor_validate", "status", ""},
+        {"hurray_tensor_statistics", "callback", "options->progress"},
+        {"hurray_tensor_statistics", "zeroed", "out_statistics"},
+        {"hurray_tensor_statistics", "struct_size", "out_statistics"},
+        {"hurray_tensor_statistics", "report_code", "error"},
+        {"hurray_tensor_statistics", "report_empty", "error"},
+        {"hurray_tensor_statistics", "report_endless", "error"},
+        {"hurray_tensor_statistics", "status", ""},
         {"hurray_composite_builder_new", "zeroed", "out_builder"},
         {"hurray_composite_builder_new", "report_code", "error"},
         {"hurray_composite_builder_new", "report_empty", "error"},
@@ -563,6 +570,16 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_composite_destroy", "no_op_of_null_variable", "composite"},
         {"hurray_composite_destroy_deferred", "no_op_of_null", "composite"},
         {"hurray_composite_destroy_deferred", "no_op_of_null_variable", "composite"},
+        {"hurray_reader_next_item", "zeroed", "out_tensor"},
+        {"hurray_reader_next_item", "zeroed", "out_composite"},
+        {"hurray_reader_next_item", "report_code", "error"},
+        {"hurray_reader_next_item", "report_empty", "error"},
+        {"hurray_reader_next_item", "report_endless", "error"},
+        {"hurray_reader_next_item", "status", ""},
+        {"hurray_writer_write_composite", "report_code", "error"},
+        {"hurray_writer_write_composite", "report_empty", "error"},
+        {"hurray_writer_write_composite", "report_endless", "error"},
+        {"hurray_writer_write_composite", "status", ""},
     };
     return mutants;
 }
@@ -2001,6 +2018,23 @@ HurrayStatus hurray_tensor_validate(const HurrayTensor *tensor, uint32_t level,
     return status;
 }
 
+HurrayStatus hurray_tensor_statistics(const HurrayTensor *tensor, uint32_t mask,
+                                      const HurrayWorkOptions *options, HurrayStatistics *out_statistics,
+                                      HurrayError *error) {
+    const Call call("hurray_tensor_statistics");
+    const Before out_statistics_before(out_statistics);
+    const HurrayStatus status = call.real(&hurray_tensor_statistics)(tensor, mask, options, out_statistics, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (options != nullptr && options->progress != nullptr && call.is("callback", "options->progress")) hurray_null::run(options->progress);
+    if (out_statistics != nullptr && call.is("zeroed", "out_statistics")) out_statistics_before.restore(out_statistics);
+    if (out_statistics != nullptr && call.is("struct_size", "out_statistics")) out_statistics->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
 HurrayStatus hurray_composite_builder_new(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder,
                                           HurrayError *error) {
     const Call call("hurray_composite_builder_new");
@@ -2211,5 +2245,33 @@ HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, Hurr
     const HurrayStatus status = call.real(&hurray_composite_destroy_deferred)(composite, error);
     if (null_composite && call.is("no_op_of_null", "composite")) return HURRAY_ERR_NULL_POINTER;
     if (holds_null_composite && call.is("no_op_of_null_variable", "composite")) return HURRAY_ERR_NULL_POINTER;
+    return status;
+}
+
+HurrayStatus hurray_reader_next_item(HurrayReader *reader, HurrayTensor **out_tensor,
+                                     HurrayComposite **out_composite, HurrayError *error) {
+    const Call call("hurray_reader_next_item");
+    const Before out_tensor_before(out_tensor);
+    const Before out_composite_before(out_composite);
+    const HurrayStatus status = call.real(&hurray_reader_next_item)(reader, out_tensor, out_composite, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (out_composite != nullptr && call.is("zeroed", "out_composite")) out_composite_before.restore(out_composite);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_writer_write_composite(HurrayWriter *writer, const HurrayComposite *composite,
+                                           HurrayError *error) {
+    const Call call("hurray_writer_write_composite");
+    const HurrayStatus status = call.real(&hurray_writer_write_composite)(writer, composite, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
     return status;
 }

@@ -1867,6 +1867,24 @@ TEST_F(NullPointers, hurray_tensor_validate_tensor) {
     }
 }
 
+TEST_F(NullPointers, hurray_tensor_statistics_tensor) {
+    Out<HurrayStatistics, true> out_statistics;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_statistics(nullptr, scalar<uint32_t>("mask"), optional<HurrayWorkOptions>(), out_statistics.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_statistics.expect_zeroed("out_statistics");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_statistics_out_statistics) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_statistics(live<HurrayTensor>(), scalar<uint32_t>("mask"), optional<HurrayWorkOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
 TEST_F(NullPointers, hurray_composite_builder_new_head) {
     Out<HurrayCompositeBuilder *> out_builder;
     for (HurrayError* error : reports()) {
@@ -2175,6 +2193,54 @@ TEST_F(NullPointers, hurray_composite_destroy_deferred_of_null_is_a_no_op) {
     HurrayComposite* composite = nullptr;
     EXPECT_EQ(hurray_composite_destroy_deferred(&composite, nullptr), HURRAY_OK);
     EXPECT_EQ(composite, nullptr);
+}
+
+TEST_F(NullPointers, hurray_reader_next_item_reader) {
+    Out<HurrayTensor *> out_tensor;
+    Out<HurrayComposite *> out_composite;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_next_item(nullptr, out_tensor.get(), out_composite.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        out_composite.expect_zeroed("out_composite");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_next_item_out_tensor) {
+    Out<HurrayComposite *> out_composite;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_next_item(live<HurrayReader>(), nullptr, out_composite.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_composite.expect_zeroed("out_composite");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_next_item_out_composite) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_next_item(live<HurrayReader>(), out_tensor.get(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_writer_write_composite_writer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_writer_write_composite(nullptr, live<HurrayComposite>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_writer_write_composite_composite) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_writer_write_composite(live<HurrayWriter>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
 }
 
 }  // namespace

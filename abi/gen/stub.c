@@ -944,6 +944,17 @@ HurrayStatus hurray_tensor_validate(const HurrayTensor *tensor, uint32_t level,
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_tensor_statistics(const HurrayTensor *tensor, uint32_t mask,
+                                      const HurrayWorkOptions *options, HurrayStatistics *out_statistics,
+                                      HurrayError *error) {
+    (void)(tensor);
+    (void)(mask);
+    (void)(options);
+    (void)(out_statistics);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_composite_builder_new(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder,
                                           HurrayError *error) {
     (void)(head);
@@ -1071,6 +1082,23 @@ HurrayStatus hurray_composite_destroy(HurrayComposite **composite) {
 }
 
 HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error) {
+    (void)(composite);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_reader_next_item(HurrayReader *reader, HurrayTensor **out_tensor,
+                                     HurrayComposite **out_composite, HurrayError *error) {
+    (void)(reader);
+    (void)(out_tensor);
+    (void)(out_composite);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_writer_write_composite(HurrayWriter *writer, const HurrayComposite *composite,
+                                           HurrayError *error) {
+    (void)(writer);
     (void)(composite);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;

@@ -307,7 +307,7 @@ HURRAY_API HurrayStatus hurray_composite_merged(HG_IN const HurrayComposite* com
         CallersWork work;
         if (auto read = work.read(options); !read) return read;
         auto result = merged(*composite->value, work.options());
-        if (!result) return std::unexpected(result.error());
+        if (!result) return work.failure(result.error());
         auto handle = make_tensor(std::move(*result));
         if (!handle) return std::unexpected(handle.error());
         *out_tensor = *handle;

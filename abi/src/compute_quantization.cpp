@@ -56,7 +56,7 @@ HURRAY_API HurrayStatus hurray_tensor_dequantize(HG_IN const HurrayTensor* tenso
         auto local = LocalTensor::of(tensor);
         if (!local) return std::unexpected(local.error());
         auto result = dequantize(shared_tensor(**local), element_type, work.options());
-        if (!result) return std::unexpected(result.error());
+        if (!result) return work.failure(result.error());
         auto handle = make_tensor(std::move(*result));
         if (!handle) return std::unexpected(handle.error());
         *out_tensor = *handle;
@@ -93,7 +93,7 @@ HURRAY_API HurrayStatus hurray_tensor_quantize(HG_IN const HurrayTensor* tensor,
         auto local = LocalTensor::of(tensor);
         if (!local) return std::unexpected(local.error());
         auto result = quantize(shared_tensor(**local), *chosen, work.options());
-        if (!result) return std::unexpected(result.error());
+        if (!result) return work.failure(result.error());
         auto handle = make_tensor(std::move(*result));
         if (!handle) return std::unexpected(handle.error());
         *out_tensor = *handle;

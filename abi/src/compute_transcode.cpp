@@ -81,7 +81,7 @@ HURRAY_API HurrayStatus hurray_tensor_transcode(HG_IN const HurrayTensor* tensor
         auto local = LocalTensor::of(tensor);
         if (!local) return std::unexpected(local.error());
         auto result = transcode(shared_tensor(**local), chosen, work.options());
-        if (!result) return std::unexpected(result.error());
+        if (!result) return work.failure(result.error());
         auto handle = make_tensor(std::move(*result));
         if (!handle) return std::unexpected(handle.error());
         *out_tensor = *handle;

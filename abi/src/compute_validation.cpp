@@ -34,6 +34,8 @@ HURRAY_API HurrayStatus hurray_tensor_validate(HG_IN const HurrayTensor* tensor,
         }
         auto local = LocalTensor::of(tensor);
         if (!local) return std::unexpected(local.error());
-        return validate(core_tensor(**local), static_cast<ValidationLevel>(level), work.options());
+        const auto checked = validate(core_tensor(**local), static_cast<ValidationLevel>(level), work.options());
+        if (!checked) return work.failure(checked.error());
+        return {};
     });
 }

@@ -179,6 +179,42 @@ TEST_F(ThrowingCallback, ExportOfAProducerIsInternalPanicAndItsReleaseCountsAsRu
 }
 
 // A release that destroys the list that is being destroyed, asks it, and destroys another one.
+TEST_F(ThrowingCallback, ProgressOfLongWorkStopsIt) {
+    struct Watcher {
+        Throws what;
+        int calls = 0;
+        static std::uint8_t report(void* context, std::uint64_t, std::uint64_t) {
+            auto* self = static_cast<Watcher*>(context);
+            ++self->calls;
+            throw_it(self->what);
+            return 1;
+        }
+    };
+    const std::uint64_t shape[] = {4, 4};
+    HurrayDenseSpec spec{};
+    spec.struct_size = sizeof spec;
+    spec.element_type = HURRAY_TYPE_FLOAT32;
+    spec.layout = HURRAY_LAYOUT_ROW_MAJOR;
+    spec.rank = 2;
+    spec.shape = shape;
+    HurrayTensor* tensor = nullptr;
+    ASSERT_EQ(hurray_tensor_from_host(&spec, memory.bytes, 64, nullptr, nullptr, nullptr, &tensor, nullptr), HURRAY_OK);
+    for (const Throws what : every_kind) {
+        Watcher watcher{what};
+        HurrayWorkOptions options{sizeof options, 0, 0, &Watcher::report, &watcher};
+        HurrayTranscodeSpec to{};
+        to.struct_size = sizeof to;
+        to.layout = HURRAY_LAYOUT_COL_MAJOR;
+        HurrayTensor* out = nullptr;
+        EXPECT_EQ(hurray_tensor_transcode(tensor, &to, nullptr, &options, &out, nullptr), HURRAY_ERR_INTERNAL_PANIC);
+        EXPECT_EQ(out, nullptr);
+        EXPECT_EQ(watcher.calls, 1) << "not asked again";
+        EXPECT_NE(last_diagnostic().find("progress callback"), std::string::npos);
+        EXPECT_EQ(hurray_tensor_validate(tensor, HURRAY_VALIDATE_DATA, &options, nullptr), HURRAY_ERR_INTERNAL_PANIC);
+    }
+    EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
+}
+
 TEST_F(ThrowingCallback, ReleaseMayDestroyTheListThatIsBeingDestroyedAndAnother) {
     struct Meddler {
         HurrayBufferList* list = nullptr;

@@ -197,4 +197,88 @@ TEST_F(Composites, DeferredEndsWaitForTheQueue) {
     EXPECT_EQ(hurray_composite_builder_destroy_deferred(&builder, nullptr), HURRAY_OK);
 }
 
+/// A stream of what `write` puts into it.
+template <class Write>
+std::vector<std::uint8_t> stream_of(Write write) {
+    HurrayWriter* writer = nullptr;
+    EXPECT_EQ(hurray_writer_to_memory(&writer, nullptr), HURRAY_OK);
+    write(writer);
+    HurrayBuffer* buffer = nullptr;
+    EXPECT_EQ(hurray_writer_take(writer, &buffer, nullptr), HURRAY_OK);
+    auto info = sized<HurrayBufferInfo>();
+    EXPECT_EQ(hurray_buffer_info(buffer, &info, nullptr), HURRAY_OK);
+    const auto* data = static_cast<const std::uint8_t*>(info.data);
+    std::vector<std::uint8_t> bytes(data, data + info.byte_size);
+    EXPECT_EQ(hurray_buffer_destroy(buffer), HURRAY_OK);
+    EXPECT_EQ(hurray_writer_destroy(&writer), HURRAY_OK);
+    return bytes;
+}
+
+HurrayReader* reader_of(const std::vector<std::uint8_t>& stream, std::uint32_t flags = 0) {
+    auto options = sized<HurrayStreamOptions>();
+    options.flags = flags;
+    HurrayReader* reader = nullptr;
+    EXPECT_EQ(hurray_reader_from_memory(stream.data(), stream.size(), &options, &reader, nullptr), HURRAY_OK);
+    return reader;
+}
+
+TEST_F(Composites, AreWrittenAndReadAsAWhole) {
+    HurrayComposite* composite = partition();
+    HurrayTensor* single = hurray_test::partition_member(0, memory_.bytes);
+    const auto stream = stream_of([&](HurrayWriter* writer) {
+        EXPECT_EQ(hurray_writer_write(writer, single, nullptr), HURRAY_OK);
+        EXPECT_EQ(hurray_writer_write_composite(writer, composite, nullptr), HURRAY_OK);
+        EXPECT_EQ(hurray_writer_write(writer, single, nullptr), HURRAY_OK);
+    });
+    EXPECT_EQ(hurray_composite_destroy(&composite), HURRAY_OK);
+    EXPECT_EQ(hurray_tensor_destroy(&single), HURRAY_OK);
+    HurrayReader* reader = reader_of(stream);
+    for (const bool whole : {false, true, false}) {
+        HurrayTensor* tensor = nullptr;
+        ASSERT_EQ(hurray_reader_next_item(reader, &tensor, &composite, nullptr), HURRAY_OK);
+        EXPECT_EQ(composite != nullptr, whole);
+        EXPECT_EQ(tensor == nullptr, whole);
+        if (whole) {
+            EXPECT_EQ(element(composite, 3), 4);
+        }
+        EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
+        EXPECT_EQ(hurray_composite_destroy(&composite), HURRAY_OK);
+    }
+    HurrayTensor* tensor = nullptr;
+    EXPECT_EQ(hurray_reader_next_item(reader, &tensor, &composite, nullptr), HURRAY_OK) << "a clean end is no error";
+    EXPECT_EQ(tensor, nullptr);
+    EXPECT_EQ(composite, nullptr);
+    EXPECT_EQ(hurray_reader_destroy(&reader), HURRAY_OK);
+}
+
+TEST_F(Composites, TornOnesAreRefusedOrLoose) {
+    HurrayComposite* composite = partition();
+    auto stream = stream_of([&](HurrayWriter* writer) {
+        EXPECT_EQ(hurray_writer_write_composite(writer, composite, nullptr), HURRAY_OK);
+    });
+    EXPECT_EQ(hurray_composite_destroy(&composite), HURRAY_OK);
+    // Without the last member.
+    std::uint64_t length = 0;
+    ASSERT_EQ(hurray_descriptor_peek_length(stream.data(), stream.size(), &length, nullptr), HURRAY_OK);
+    stream.resize(length + (stream.size() - length) / 2);
+    HurrayTensor* tensor = nullptr;
+    HurrayReader* reader = reader_of(stream);
+    EXPECT_EQ(hurray_reader_next_item(reader, &tensor, &composite, nullptr), HURRAY_ERR_INVALID_COMPOSITE);
+    EXPECT_EQ(tensor, nullptr);
+    EXPECT_EQ(composite, nullptr);
+    EXPECT_NE(hurray_reader_next_item(reader, &tensor, &composite, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_reader_destroy(&reader), HURRAY_OK);
+    reader = reader_of(stream, HURRAY_STREAM_PERMISSIVE);
+    EXPECT_EQ(hurray_reader_next_item(reader, &tensor, &composite, nullptr), HURRAY_OK);
+    ASSERT_NE(tensor, nullptr);
+    auto view = sized<HurrayView>();
+    EXPECT_EQ(hurray_tensor_view(tensor, &view, nullptr), HURRAY_OK);
+    EXPECT_EQ(view.element_count, 2U);
+    EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
+    EXPECT_EQ(hurray_reader_next_item(reader, &tensor, &composite, nullptr), HURRAY_OK);
+    EXPECT_EQ(tensor, nullptr);
+    EXPECT_EQ(composite, nullptr);
+    EXPECT_EQ(hurray_reader_destroy(&reader), HURRAY_OK);
+}
+
 }  // namespace

@@ -294,6 +294,27 @@ TEST_F(Compute, ValidationGoesAsFarAsItIsAsked) {
     EXPECT_EQ(hurray_tensor_validate(bits, 4, nullptr, nullptr), HURRAY_ERR_INVALID_ARGUMENT);
 }
 
+TEST_F(Compute, StatisticsThatWereAskedFor) {
+    HurrayTensor* tensor = numbers();
+    auto statistics = sized<HurrayStatistics>();
+    ASSERT_EQ(hurray_tensor_statistics(tensor, HURRAY_STATISTICS_NNZ | HURRAY_STATISTICS_RANGE | HURRAY_STATISTICS_MOMENTS, nullptr,
+                                       &statistics, nullptr),
+              HURRAY_OK);
+    EXPECT_EQ(statistics.present, 1);
+    EXPECT_EQ(statistics.computed_mask,
+              std::uint32_t{HURRAY_STATISTICS_NNZ | HURRAY_STATISTICS_RANGE | HURRAY_STATISTICS_MOMENTS});
+    EXPECT_EQ(statistics.nnz, 23U);
+    EXPECT_EQ(statistics.value_min, 0);
+    EXPECT_EQ(statistics.value_max, 23);
+    EXPECT_EQ(statistics.value_mean, 11.5);
+    EXPECT_EQ(statistics.sparsity_ratio, 0) << "not asked for";
+    EXPECT_EQ(hurray_tensor_statistics(tensor, 64, nullptr, &statistics, nullptr), HURRAY_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(statistics.present, 0);
+    auto options = sized<HurrayWorkOptions>();
+    options.reserved = 1;
+    EXPECT_EQ(hurray_tensor_statistics(tensor, 1, &options, &statistics, nullptr), HURRAY_ERR_INVALID_ARGUMENT);
+}
+
 struct Progress {
     int calls = 0;
     int stop_at = 0;

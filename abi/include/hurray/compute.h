@@ -21,8 +21,8 @@ extern "C" {
 /**
  * Told now and then how far long work is, on the thread that called: `done` of `total` in a unit that the
  * function names, never less than before, and all of it at the end. Returns 0 to stop the work, which then
- * fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, and not use handles
- * that the call was given.
+ * fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, nor use handles that
+ * the call was given.
  *
  * @since C ABI 4
  */
@@ -370,6 +370,32 @@ HURRAY_API HurrayStatus hurray_tensor_quantize(const HurrayTensor *tensor, const
 HURRAY_API HurrayStatus hurray_tensor_validate(const HurrayTensor *tensor, uint32_t level,
                                                const HurrayWorkOptions *options, HurrayError *error);
 
+/* --- Statistics ------------------------------------------------------------------------------------------ */
+
+/**
+ * Works out the statistics that a mask asks for, in one pass over the elements: dequantized where they are
+ * quantized, and of a sparse tensor with those that are not stored. What has no answer for these elements is
+ * left out of computed_mask. The struct can be given to hurray_descriptor_builder_set_statistics as it is.
+ * The unit of progress is bytes of stored elements.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param mask HURRAY_STATISTICS_ bits.
+ * @param options Null: no limit and no reports. May be NULL. Read during the call only; stays the caller's.
+ * @param out_statistics Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: other bits in `mask`, options; UNSUPPORTED: range
+ *     or moments of complex numbers and of float128, composite heads, private layouts, opaque descriptors,
+ *     memory that the CPU cannot read; INVALID_TYPE: a pattern that is no element; INVALID_LAYOUT: a dynamic
+ *     dimension, index arrays that break a rule; those of hurray_tensor_dequantize; LIMIT_EXCEEDED;
+ *     OUT_OF_MEMORY; CANCELLED
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: statistics
+ */
+HURRAY_API HurrayStatus hurray_tensor_statistics(const HurrayTensor *tensor, uint32_t mask,
+                                                 const HurrayWorkOptions *options,
+                                                 HurrayStatistics *out_statistics, HurrayError *error);
+
 /* --- Composites: types ----------------------------------------------------------------------------------- */
 
 /**
@@ -658,6 +684,46 @@ HURRAY_API HurrayStatus hurray_composite_destroy(HurrayComposite **composite);
  * @since C ABI 4
  */
 HURRAY_API HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error);
+
+/* --- Composites in streams ------------------------------------------------------------------------------- */
+
+/**
+ * Reads the next tensor or, where a head comes, the whole composite; both variables are null at a clean end.
+ * A reader is used with this function or with hurray_reader_next, which gives heads and members as tensors.
+ *
+ * A composite that is torn, or whose members do not fit, is refused; a permissive reader
+ * (HURRAY_STREAM_PERMISSIVE) gives what came of it as tensors, without the heads.
+ *
+ * @param reader Required. The call may change it; it stays the caller's.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param out_composite Required. Receives a new handle that the caller owns and ends with
+ *     hurray_composite_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: those of hurray_reader_next; INVALID_COMPOSITE; LIMIT_EXCEEDED: a
+ *     composite of more than 2^20 descriptors. After an error the reader can only be destroyed
+ * @owner caller; independent of the reader
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: stream, composite
+ */
+HURRAY_API HurrayStatus hurray_reader_next_item(HurrayReader *reader, HurrayTensor **out_tensor,
+                                                HurrayComposite **out_composite, HurrayError *error);
+
+/**
+ * Writes a composite: its head, and behind it its members, those of inner composites behind their heads.
+ *
+ * @param writer Required. The call may change it; it stays the caller's.
+ * @param composite Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: UNSUPPORTED: memory that the CPU cannot read, nothing is written
+ *     then; IO: the stream ends torn, and the writer takes nothing more
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: stream, composite
+ */
+HURRAY_API HurrayStatus hurray_writer_write_composite(HurrayWriter *writer, const HurrayComposite *composite,
+                                                      HurrayError *error);
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -5,7 +5,7 @@
 
 /// Told now and then how far long work is, on the thread that called: `done` of `total` in a unit that the function names,
 /// never less than before, and all of it at the end. Returns 0 to stop the work, which then fails with
-/// HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, and not use handles that the call was given.
+/// HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, nor use handles that the call was given.
 /// @since 4
 typedef uint8_t (*HurrayProgressFn)(void* context, uint64_t done, uint64_t total);
 

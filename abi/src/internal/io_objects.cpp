@@ -32,12 +32,16 @@ Result<FdOwnership> fd_ownership(std::int32_t fd, const HurrayStreamOptions& opt
     return (options.flags & HURRAY_STREAM_CLOSE_FD) != 0 ? FdOwnership::close : FdOwnership::borrow;
 }
 
+Mode reading_mode(const HurrayStreamOptions& options) {
+    return (options.flags & HURRAY_STREAM_PERMISSIVE) != 0 ? Mode::permissive : Mode::strict;
+}
+
 StreamLimits stream_limits(const HurrayStreamOptions& options) {
     StreamLimits limits;
     if (options.max_descriptor_length != 0) limits.max_descriptor_length = options.max_descriptor_length;
     if (options.max_tensor_bytes != 0) limits.max_tensor_bytes = options.max_tensor_bytes;
     if ((options.flags & HURRAY_STREAM_PRIVATE_TAGS) != 0) limits.private_tags = PrivateTags::allow;
-    if ((options.flags & HURRAY_STREAM_PERMISSIVE) != 0) limits.mode = Mode::permissive;
+    limits.mode = reading_mode(options);
     return limits;
 }
 
@@ -121,7 +125,7 @@ Result<HurrayReader*> reader_from_fd(std::int32_t fd, const HurrayStreamOptions*
     if (!chosen) return std::unexpected(chosen.error());
     auto ownership = fd_ownership(fd, *chosen, HURRAY_STREAM_CLOSE_FD | reader_flags);
     if (!ownership) return std::unexpected(ownership.error());
-    return new HurrayReader(StreamReader(std::make_unique<FdSource>(fd, *ownership), stream_limits(*chosen)));
+    return new HurrayReader(StreamReader(std::make_unique<FdSource>(fd, *ownership), stream_limits(*chosen)), reading_mode(*chosen));
 }
 
 Result<HurrayReader*> reader_from_memory(const void* bytes, std::uint64_t length, const HurrayStreamOptions* options) {
@@ -129,7 +133,7 @@ Result<HurrayReader*> reader_from_memory(const void* bytes, std::uint64_t length
     if (!chosen) return std::unexpected(chosen.error());
     if (auto checked = check_flags(*chosen, reader_flags); !checked) return std::unexpected(checked.error());
     const std::span memory(static_cast<const std::byte*>(bytes), static_cast<std::size_t>(length));
-    return new HurrayReader(StreamReader(std::make_unique<MemorySource>(memory), stream_limits(*chosen)));
+    return new HurrayReader(StreamReader(std::make_unique<MemorySource>(memory), stream_limits(*chosen)), reading_mode(*chosen));
 }
 
 Result<HurrayWriter*> writer_to_fd(std::int32_t fd, const HurrayStreamOptions* options) {

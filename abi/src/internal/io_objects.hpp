@@ -13,6 +13,7 @@
 #include "core/hurray/io/byte_sink.hpp"
 #include "core/hurray/io/safetensors.hpp"
 #include "core/hurray/io/safetensors_writer.hpp"
+#include "core/hurray/composite/composite_assembler.hpp"
 #include "core/hurray/io/stream_reader.hpp"
 #include "core/hurray/io/stream_writer.hpp"
 
@@ -34,9 +35,15 @@ struct HurrayFileWriter final : hurray::abi::HandleBase<HURRAY_HANDLE_FILE_WRITE
 };
 
 struct HurrayReader final : hurray::abi::HandleBase<HURRAY_HANDLE_READER> {
-    explicit HurrayReader(hurray::StreamReader reader) noexcept : value(std::move(reader)) {}
+    HurrayReader(hurray::StreamReader reader, hurray::Mode reading) noexcept
+        : value(std::move(reader)), assembler({.mode = reading}), mode(reading) {}
 
     hurray::StreamReader value;
+    /// The composite that is open, for hurray_reader_next_item.
+    hurray::CompositeAssembler assembler;
+    /// What came of composites that are torn, in a permissive reader, the next one last.
+    std::vector<hurray::Tensor> loose;
+    hurray::Mode mode;
 };
 
 struct HurrayWriter final : hurray::abi::HandleBase<HURRAY_HANDLE_WRITER> {

@@ -17,8 +17,15 @@ Result<void> CallersWork::read(const HurrayWorkOptions* options) {
 }
 
 bool CallersWork::report(void* self, std::uint64_t done, std::uint64_t total) {
-    const auto& work = *static_cast<CallersWork*>(self);
-    return work.progress_(work.context_, done, total) != 0;
+    auto& work = *static_cast<CallersWork*>(self);
+    std::uint8_t go_on = 0;
+    work.threw_ = !run_callback("progress callback", [&] { go_on = work.progress_(work.context_, done, total); });
+    return !work.threw_ && go_on != 0;
+}
+
+std::unexpected<Error> CallersWork::failure(const Error& error) const noexcept {
+    if (!threw_) return std::unexpected(error);
+    return fail(Status::internal_panic, Error::no_offset, "progress callback: it threw an exception, which stopped the work");
 }
 
 Tensor shared_tensor(const HurrayTensor& tensor) {

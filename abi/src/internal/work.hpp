@@ -9,7 +9,8 @@
 
 namespace hurray::abi {
 
-/// The options of a call in the core's form. A callback that throws is caught at the boundary, as whatever else throws.
+/// The options of a call in the core's form. A callback that throws is caught where it is called, so that nothing of the core
+/// sees the exception, and ends the work.
 class CallersWork {
 public:
     /// @param options null: the defaults
@@ -20,12 +21,15 @@ public:
     CallersWork& operator=(const CallersWork&) = delete;
 
     [[nodiscard]] const WorkOptions& options() const noexcept { return core_; }
+    /// The error of work that failed: internal_panic where it was stopped because the callback threw.
+    [[nodiscard]] std::unexpected<Error> failure(const Error& error) const noexcept;
 
 private:
     static bool report(void* self, std::uint64_t done, std::uint64_t total);
 
     HurrayProgressFn progress_ = nullptr;
     void* context_ = nullptr;
+    bool threw_ = false;
     WorkOptions core_;
 };
 

@@ -210,4 +210,45 @@ NEEDS_NO_MEMORY(hurray_composite_destroy_deferred, "ends only") {
     EXPECT_EQ(without_memory([&] { return subject(&composite, &report); }), HURRAY_OK);
 }
 
+NEEDS_MEMORY(hurray_tensor_statistics) {
+    Imported imported;
+    HurrayStatistics statistics{};
+    statistics.struct_size = sizeof statistics;
+    each_allocation_fails([&] { return subject(imported.tensor.handle, HURRAY_STATISTICS_NNZ, nullptr, &statistics, &report); });
+}
+NEEDS_MEMORY(hurray_writer_write_composite) {
+    Partition partition;
+    Writer writer;
+    ASSERT_EQ(hurray_writer_to_memory(writer.out(), nullptr), HURRAY_OK);
+    // A write that failed half-way leaves a torn stream behind, so that each attempt needs a writer of its own.
+    each_allocation_fails([&] { return subject(writer.handle, partition.composite.handle, &report); }, nothing, [&] {
+        writer.end();
+        ASSERT_EQ(hurray_writer_to_memory(writer.out(), nullptr), HURRAY_OK);
+    });
+}
+NEEDS_MEMORY(hurray_reader_next_item) {
+    Partition partition;
+    Writer writer;
+    ASSERT_EQ(hurray_writer_to_memory(writer.out(), nullptr), HURRAY_OK);
+    ASSERT_EQ(hurray_writer_write_composite(writer.handle, partition.composite.handle, nullptr), HURRAY_OK);
+    Buffer written;
+    ASSERT_EQ(hurray_writer_take(writer.handle, written.out(), nullptr), HURRAY_OK);
+    HurrayBufferInfo info{};
+    info.struct_size = sizeof info;
+    ASSERT_EQ(hurray_buffer_info(written.handle, &info, nullptr), HURRAY_OK);
+    Reader reader;
+    Tensor tensor;
+    CompositeHandle composite;
+    each_allocation_fails([&] { return subject(reader.handle, tensor.out(), composite.out(), &report); },
+                          [&] {
+                              EXPECT_EQ(composite.handle, nullptr);
+                              EXPECT_NE(subject(reader.handle, tensor.out(), composite.out(), nullptr), HURRAY_OK)
+                                  << "nothing stands in the place of what was lost";
+                          },
+                          [&] {
+                              reader.end();
+                              ASSERT_EQ(hurray_reader_from_memory(info.data, info.byte_size, nullptr, reader.out(), nullptr), HURRAY_OK);
+                          });
+}
+
 }  // namespace

@@ -1745,6 +1745,29 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_validate")]
     internal static partial HurrayStatus TensorValidate(TensorHandle tensor, uint level, NativeWorkOptions* options, NativeError* error);
 
+    /// <summary>Works out the statistics that a mask asks for, in one pass over the elements: dequantized
+    /// where they are quantized, and of a sparse tensor with those that are not stored. What has no answer
+    /// for these elements is left out of computed_mask. The struct can be given to
+    /// hurray_descriptor_builder_set_statistics as it is. The unit of progress is bytes of stored
+    /// elements.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: other bits in `mask`, options; UNSUPPORTED: range or moments
+    /// of complex numbers and of float128, composite heads, private layouts, opaque descriptors, memory that
+    /// the CPU cannot read; INVALID_TYPE: a pattern that is no element; INVALID_LAYOUT: a dynamic dimension,
+    /// index arrays that break a rule; those of hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY;
+    /// CANCELLED</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: statistics</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="mask">HURRAY_STATISTICS_ bits.</param>
+    /// <param name="options">null: no limit and no reports. May be NULL. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="outStatistics">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_statistics")]
+    internal static partial HurrayStatus TensorStatistics(TensorHandle tensor, uint mask, NativeWorkOptions* options, ref NativeStatistics outStatistics, NativeError* error);
+
     /// <summary>Starts a composite.</summary>
     /// <remarks><para>Owner: caller</para>
     /// <para>Thread: one thread at a time</para>
@@ -1981,4 +2004,39 @@ internal static unsafe partial class NativeMethods
     /// success.</param>
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_composite_destroy_deferred")]
     internal static partial HurrayStatus CompositeDestroyDeferred(ref nint composite, NativeError* error);
+
+    /// <summary><para>Reads the next tensor or, where a head comes, the whole composite; both variables are
+    /// null at a clean end. A reader is used with this function or with hurray_reader_next, which gives heads
+    /// and members as tensors.</para>
+    /// <para>A composite that is torn, or whose members do not fit, is refused; a permissive reader
+    /// (HURRAY_STREAM_PERMISSIVE) gives what came of it as tensors, without the heads.</para></summary>
+    /// <remarks><para>Owner: caller; independent of the reader</para>
+    /// <para>Errors: those of hurray_reader_next; INVALID_COMPOSITE; LIMIT_EXCEEDED: a composite of more than
+    /// 2^20 descriptors. After an error the reader can only be destroyed</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: stream, composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="reader">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="outComposite">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_composite_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_reader_next_item")]
+    internal static partial HurrayStatus ReaderNextItem(ReaderHandle reader, out TensorHandle outTensor, out CompositeHandle outComposite, NativeError* error);
+
+    /// <summary>Writes a composite: its head, and behind it its members, those of inner composites behind
+    /// their heads.</summary>
+    /// <remarks><para>Errors: UNSUPPORTED: memory that the CPU cannot read, nothing is written then; IO: the
+    /// stream ends torn, and the writer takes nothing more</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: stream, composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="writer">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="composite">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_writer_write_composite")]
+    internal static partial HurrayStatus WriterWriteComposite(WriterHandle writer, CompositeHandle composite, NativeError* error);
 }

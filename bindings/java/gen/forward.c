@@ -123,6 +123,7 @@ static struct {
     HurrayStatus (*hurray_tensor_dequantize)(const HurrayTensor *tensor, uint8_t element_type, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_tensor_quantize)(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_tensor_validate)(const HurrayTensor *tensor, uint32_t level, const HurrayWorkOptions *options, HurrayError *error);
+    HurrayStatus (*hurray_tensor_statistics)(const HurrayTensor *tensor, uint32_t mask, const HurrayWorkOptions *options, HurrayStatistics *out_statistics, HurrayError *error);
     HurrayStatus (*hurray_composite_builder_new)(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error);
     HurrayStatus (*hurray_composite_builder_add_tensor)(HurrayCompositeBuilder *builder, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*hurray_composite_builder_add_composite)(HurrayCompositeBuilder *builder, const HurrayComposite *member, HurrayError *error);
@@ -139,6 +140,8 @@ static struct {
     HurrayStatus (*hurray_composite_merged)(const HurrayComposite *composite, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_composite_destroy)(HurrayComposite **composite);
     HurrayStatus (*hurray_composite_destroy_deferred)(HurrayComposite **composite, HurrayError *error);
+    HurrayStatus (*hurray_reader_next_item)(HurrayReader *reader, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error);
+    HurrayStatus (*hurray_writer_write_composite)(HurrayWriter *writer, const HurrayComposite *composite, HurrayError *error);
 } bound;
 
 static const struct {
@@ -260,6 +263,7 @@ static const struct {
     {"hurray_tensor_dequantize", &bound.hurray_tensor_dequantize},
     {"hurray_tensor_quantize", &bound.hurray_tensor_quantize},
     {"hurray_tensor_validate", &bound.hurray_tensor_validate},
+    {"hurray_tensor_statistics", &bound.hurray_tensor_statistics},
     {"hurray_composite_builder_new", &bound.hurray_composite_builder_new},
     {"hurray_composite_builder_add_tensor", &bound.hurray_composite_builder_add_tensor},
     {"hurray_composite_builder_add_composite", &bound.hurray_composite_builder_add_composite},
@@ -276,6 +280,8 @@ static const struct {
     {"hurray_composite_merged", &bound.hurray_composite_merged},
     {"hurray_composite_destroy", &bound.hurray_composite_destroy},
     {"hurray_composite_destroy_deferred", &bound.hurray_composite_destroy_deferred},
+    {"hurray_reader_next_item", &bound.hurray_reader_next_item},
+    {"hurray_writer_write_composite", &bound.hurray_writer_write_composite},
 };
 
 const char *hurray_jni_bind(void *(*find)(const char *name)) {
@@ -747,6 +753,10 @@ HurrayStatus hurray_tensor_validate(const HurrayTensor *tensor, uint32_t level, 
     return bound.hurray_tensor_validate(tensor, level, options, error);
 }
 
+HurrayStatus hurray_tensor_statistics(const HurrayTensor *tensor, uint32_t mask, const HurrayWorkOptions *options, HurrayStatistics *out_statistics, HurrayError *error) {
+    return bound.hurray_tensor_statistics(tensor, mask, options, out_statistics, error);
+}
+
 HurrayStatus hurray_composite_builder_new(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error) {
     return bound.hurray_composite_builder_new(head, out_builder, error);
 }
@@ -809,4 +819,12 @@ HurrayStatus hurray_composite_destroy(HurrayComposite **composite) {
 
 HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error) {
     return bound.hurray_composite_destroy_deferred(composite, error);
+}
+
+HurrayStatus hurray_reader_next_item(HurrayReader *reader, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error) {
+    return bound.hurray_reader_next_item(reader, out_tensor, out_composite, error);
+}
+
+HurrayStatus hurray_writer_write_composite(HurrayWriter *writer, const HurrayComposite *composite, HurrayError *error) {
+    return bound.hurray_writer_write_composite(writer, composite, error);
 }

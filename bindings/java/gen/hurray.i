@@ -316,6 +316,10 @@ HurrayStatus hurray_composite_destroy(HurrayComposite **composite);
 
 HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error);
 
+HurrayStatus hurray_reader_next_item(HurrayReader *reader, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error);
+
+HurrayStatus hurray_writer_write_composite(HurrayWriter *writer, const HurrayComposite *composite, HurrayError *error);
+
 // With a callback, and so hand-written in bindings/java/jni:
 //   hurray_log_callback_set
 //   hurray_buffer_from_ptr
@@ -329,4 +333,5 @@ HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **composite, Hurr
 //   hurray_tensor_dequantize
 //   hurray_tensor_quantize
 //   hurray_tensor_validate
+//   hurray_tensor_statistics
 //   hurray_composite_merged

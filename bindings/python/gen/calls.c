@@ -124,6 +124,7 @@ static const struct {
     {"hurray_tensor_dequantize", offsetof(HpyCalls, hurray_tensor_dequantize)},
     {"hurray_tensor_quantize", offsetof(HpyCalls, hurray_tensor_quantize)},
     {"hurray_tensor_validate", offsetof(HpyCalls, hurray_tensor_validate)},
+    {"hurray_tensor_statistics", offsetof(HpyCalls, hurray_tensor_statistics)},
     {"hurray_composite_builder_new", offsetof(HpyCalls, hurray_composite_builder_new)},
     {"hurray_composite_builder_add_tensor", offsetof(HpyCalls, hurray_composite_builder_add_tensor)},
     {"hurray_composite_builder_add_composite", offsetof(HpyCalls, hurray_composite_builder_add_composite)},
@@ -140,6 +141,8 @@ static const struct {
     {"hurray_composite_merged", offsetof(HpyCalls, hurray_composite_merged)},
     {"hurray_composite_destroy", offsetof(HpyCalls, hurray_composite_destroy)},
     {"hurray_composite_destroy_deferred", offsetof(HpyCalls, hurray_composite_destroy_deferred)},
+    {"hurray_reader_next_item", offsetof(HpyCalls, hurray_reader_next_item)},
+    {"hurray_writer_write_composite", offsetof(HpyCalls, hurray_writer_write_composite)},
 };
 
 bool hpy_calls_resolve(void *library, HpyCalls *out, const char **missing) {

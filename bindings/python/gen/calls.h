@@ -122,6 +122,7 @@ typedef struct HpyCalls {
     HurrayStatus (*hurray_tensor_dequantize)(const HurrayTensor *tensor, uint8_t element_type, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_tensor_quantize)(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_tensor_validate)(const HurrayTensor *tensor, uint32_t level, const HurrayWorkOptions *options, HurrayError *error);
+    HurrayStatus (*hurray_tensor_statistics)(const HurrayTensor *tensor, uint32_t mask, const HurrayWorkOptions *options, HurrayStatistics *out_statistics, HurrayError *error);
     HurrayStatus (*hurray_composite_builder_new)(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error);
     HurrayStatus (*hurray_composite_builder_add_tensor)(HurrayCompositeBuilder *builder, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*hurray_composite_builder_add_composite)(HurrayCompositeBuilder *builder, const HurrayComposite *member, HurrayError *error);
@@ -138,6 +139,8 @@ typedef struct HpyCalls {
     HurrayStatus (*hurray_composite_merged)(const HurrayComposite *composite, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_composite_destroy)(HurrayComposite **composite);
     HurrayStatus (*hurray_composite_destroy_deferred)(HurrayComposite **composite, HurrayError *error);
+    HurrayStatus (*hurray_reader_next_item)(HurrayReader *reader, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error);
+    HurrayStatus (*hurray_writer_write_composite)(HurrayWriter *writer, const HurrayComposite *composite, HurrayError *error);
 } HpyCalls;
 
 // Fills the table from a library that dlopen returned; false, with its name, when a function is missing.

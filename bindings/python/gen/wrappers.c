@@ -2159,6 +2159,45 @@ done:
     return result;
 }
 
+static PyObject *py_tensor_statistics(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 3, "tensor_statistics(tensor, mask, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *tensor = NULL;
+    HurrayTensor *tensor_share = NULL;
+    uint64_t mask = 0;
+    HurrayWorkOptions options;
+    HpyWork options_work = {0};
+    HurrayStatistics out_statistics;
+    if (!hpy_unsigned(args[1], UINT32_MAX, "mask", &mask)) goto done;
+    if (!hpy_work_options(args[2], &options, &options_work)) goto done;
+    memset(&out_statistics, 0, sizeof out_statistics);
+    out_statistics.struct_size = sizeof out_statistics;
+    tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_share(tensor->pointer, &tensor_share, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_share");
+        goto done;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_tensor_statistics(tensor_share, (uint32_t)mask, &options, &out_statistics, &error);
+    Py_END_ALLOW_THREADS
+    if (status != HURRAY_OK) {
+        if (!hpy_work_raise(&options_work)) hpy_raise(status, &error, "hurray_tensor_statistics");
+        goto done;
+    }
+    result = hpy_from_HurrayStatistics(&out_statistics);
+done:
+    (void)calls->hurray_tensor_destroy(&tensor_share);
+    hpy_work_end(&options_work);
+    return result;
+}
+
 static PyObject *py_composite_builder_new(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -2473,6 +2512,65 @@ done:
     return result;
 }
 
+static PyObject *py_reader_next_item(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "reader_next_item(reader)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *reader = NULL;
+    HurrayTensor *out_tensor = NULL;
+    HurrayComposite *out_composite = NULL;
+    hpy_drain(calls);
+    reader = hpy_handle_take(args[0], HURRAY_HANDLE_READER, "reader");
+    if (reader == NULL) goto done;
+    reader->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_reader_next_item(reader->pointer, &out_tensor, &out_composite, &error);
+    Py_END_ALLOW_THREADS
+    reader->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_reader_next_item");
+        goto done;
+    }
+    result = hpy_tuple(2, hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor), hpy_handle_new(HURRAY_HANDLE_COMPOSITE, out_composite));
+done:
+    return result;
+}
+
+static PyObject *py_writer_write_composite(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "writer_write_composite(writer, composite)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *writer = NULL;
+    HpyHandle *composite = NULL;
+    writer = hpy_handle_take(args[0], HURRAY_HANDLE_WRITER, "writer");
+    if (writer == NULL) goto done;
+    composite = hpy_handle_take(args[1], HURRAY_HANDLE_COMPOSITE, "composite");
+    if (composite == NULL) goto done;
+    writer->busy = true;
+    composite->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_writer_write_composite(writer->pointer, composite->pointer, &error);
+    Py_END_ALLOW_THREADS
+    writer->busy = false;
+    composite->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_writer_write_composite");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
 HurrayStatus hpy_destroy(const HpyCalls *calls, uint32_t kind, void *pointer, bool deferred) {
     switch (kind) {
         case HURRAY_HANDLE_DESCRIPTOR: {
@@ -2709,6 +2807,8 @@ PyMethodDef hpy_generated_methods[] = {
      "Makes a new quantized tensor of a dense one: row-major, its buffers the stored elements, the scales, and the zero points where there are any. Scales are those that the numbers of the tensor, channel or block need. Shard and composite member sections stay, statistics go. The unit of progress is elements."},
     {"tensor_validate", (PyCFunction)(void (*)(void))py_tensor_validate, METH_FASTCALL,
      "Checks a tensor and reports the first violation, with the field, or the buffer and the entry in it, and what was expected."},
+    {"tensor_statistics", (PyCFunction)(void (*)(void))py_tensor_statistics, METH_FASTCALL,
+     "Works out the statistics that a mask asks for, in one pass over the elements: dequantized where they are quantized, and of a sparse tensor with those that are not stored. What has no answer for these elements is left out of computed_mask. The struct can be given to hurray_descriptor_builder_set_statistics as it is. The unit of progress is bytes of stored elements."},
     {"composite_builder_new", (PyCFunction)(void (*)(void))py_composite_builder_new, METH_FASTCALL,
      "Starts a composite."},
     {"composite_builder_add_tensor", (PyCFunction)(void (*)(void))py_composite_builder_add_tensor, METH_FASTCALL,
@@ -2733,5 +2833,9 @@ PyMethodDef hpy_generated_methods[] = {
      "As hurray_composite_element_float64, as the bits of the head's type."},
     {"composite_merged", (PyCFunction)(void (*)(void))py_composite_merged, METH_FASTCALL,
      "Copies all elements of a partition or an overlay into one new tensor of the head's shape and type: row-major, in memory of the library. Elements are those of the members bit for bit; quantized members are dequantized, corrections applied in their order. The unit of progress is bytes put in place."},
+    {"reader_next_item", (PyCFunction)(void (*)(void))py_reader_next_item, METH_FASTCALL,
+     "Reads the next tensor or, where a head comes, the whole composite; both variables are null at a clean end. A reader is used with this function or with hurray_reader_next, which gives heads and members as tensors."},
+    {"writer_write_composite", (PyCFunction)(void (*)(void))py_writer_write_composite, METH_FASTCALL,
+     "Writes a composite: its head, and behind it its members, those of inner composites behind their heads."},
     {NULL, NULL, 0, NULL},
 };

@@ -28,8 +28,8 @@ pub const callbacks = struct {
     pub const ProducerReleaseFn = *const fn (context: ?*anyopaque) callconv(.c) void;
     /// Told now and then how far long work is, on the thread that called: `done` of `total` in a unit that
     /// the function names, never less than before, and all of it at the end. Returns 0 to stop the work,
-    /// which then fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, and
-    /// not use handles that the call was given.
+    /// which then fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, nor
+    /// use handles that the call was given.
     pub const ProgressFn = *const fn (context: ?*anyopaque, done: u64, total: u64) callconv(.c) u8;
 };
 
@@ -329,6 +329,11 @@ pub const Table = struct {
     /// Checks a tensor and reports the first violation, with the field, or the buffer and the entry in it,
     /// and what was expected.
     tensor_validate: *const fn (tensor: *const c.HurrayTensor, level: u32, options: ?*const c.HurrayWorkOptions, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Works out the statistics that a mask asks for, in one pass over the elements: dequantized where they
+    /// are quantized, and of a sparse tensor with those that are not stored. What has no answer for these
+    /// elements is left out of computed_mask. The struct can be given to
+    /// hurray_descriptor_builder_set_statistics as it is. The unit of progress is bytes of stored elements.
+    tensor_statistics: *const fn (tensor: *const c.HurrayTensor, mask: u32, options: ?*const c.HurrayWorkOptions, out_statistics: *c.HurrayStatistics, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Starts a composite.
     composite_builder_new: *const fn (head: *const c.HurrayDescriptor, out_builder: *?*c.HurrayCompositeBuilder, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Adds a tensor as the next member. Whether it fits is checked by hurray_composite_builder_build.
@@ -366,6 +371,12 @@ pub const Table = struct {
     composite_destroy: *const fn (composite: ?*?*c.HurrayComposite) callconv(.c) i32,
     /// Ends a composite on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
     composite_destroy_deferred: *const fn (composite: ?*?*c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Reads the next tensor or, where a head comes, the whole composite; both variables are null at a clean
+    /// end. A reader is used with this function or with hurray_reader_next, which gives heads and members as
+    /// tensors.
+    reader_next_item: *const fn (reader: *c.HurrayReader, out_tensor: *?*c.HurrayTensor, out_composite: *?*c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Writes a composite: its head, and behind it its members, those of inner composites behind their heads.
+    writer_write_composite: *const fn (writer: *c.HurrayWriter, composite: *const c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
 
     /// What the names of the functions begin with in the library.
     pub const prefix = "hurray_";

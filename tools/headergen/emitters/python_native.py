@@ -30,7 +30,7 @@ HAND_WRITTEN = {
 # Calls that may wait for a disk or a peer, or move many bytes: made without the GIL.
 BLOCKING = {
     "hurray_file_open", "hurray_file_writer_create", "hurray_file_writer_finish", "hurray_reader_next", "hurray_writer_write",
-    "hurray_tensor_copy",
+    "hurray_tensor_copy", "hurray_reader_next_item", "hurray_writer_write_composite",
 }
 
 # Options of long work, which carry a callback: native/work.h converts them. Calls that take them are made without the GIL.
@@ -531,7 +531,9 @@ class _Wrapper:
         self.arguments.append(f"&{name}")
         self.results.append(f"hpy_handle_new({_kind(handle)}, {name})")
         short = common.strip_prefix(handle, "Hurray")
-        self.returns.append(f"{short} | None" if self.f["name"].endswith("_next") else short)
+        # At the end of a stream there is none, and of two handles one is.
+        several = sum(q.get("annotation") == "out_owned" for q in self.f["params"]) > 1 and not self.f["name"].endswith("_export")
+        self.returns.append(f"{short} | None" if several or self.f["name"].endswith("_next") else short)
 
     def _out_borrowed(self, p: dict) -> None:
         name, target = p["name"], common.target(p["type"])

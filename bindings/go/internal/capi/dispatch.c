@@ -354,6 +354,9 @@ const char *hurray_go_resolve(void *(*find)(void *library, const char *name), vo
     address = find(library, "hurray_tensor_validate");
     if (address == NULL) return "hurray_tensor_validate";
     memcpy(&table.tensor_validate, &address, sizeof address);
+    address = find(library, "hurray_tensor_statistics");
+    if (address == NULL) return "hurray_tensor_statistics";
+    memcpy(&table.tensor_statistics, &address, sizeof address);
     address = find(library, "hurray_composite_builder_new");
     if (address == NULL) return "hurray_composite_builder_new";
     memcpy(&table.composite_builder_new, &address, sizeof address);
@@ -402,6 +405,12 @@ const char *hurray_go_resolve(void *(*find)(void *library, const char *name), vo
     address = find(library, "hurray_composite_destroy_deferred");
     if (address == NULL) return "hurray_composite_destroy_deferred";
     memcpy(&table.composite_destroy_deferred, &address, sizeof address);
+    address = find(library, "hurray_reader_next_item");
+    if (address == NULL) return "hurray_reader_next_item";
+    memcpy(&table.reader_next_item, &address, sizeof address);
+    address = find(library, "hurray_writer_write_composite");
+    if (address == NULL) return "hurray_writer_write_composite";
+    memcpy(&table.writer_write_composite, &address, sizeof address);
     hurray_go_table = table;
     return NULL;
 }

@@ -122,6 +122,7 @@ typedef struct HurrayGoTable {
     HurrayStatus (*tensor_dequantize)(const HurrayTensor *tensor, uint8_t element_type, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*tensor_quantize)(const HurrayTensor *tensor, const HurrayQuantizeSpec *spec, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*tensor_validate)(const HurrayTensor *tensor, uint32_t level, const HurrayWorkOptions *options, HurrayError *error);
+    HurrayStatus (*tensor_statistics)(const HurrayTensor *tensor, uint32_t mask, const HurrayWorkOptions *options, HurrayStatistics *out_statistics, HurrayError *error);
     HurrayStatus (*composite_builder_new)(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error);
     HurrayStatus (*composite_builder_add_tensor)(HurrayCompositeBuilder *builder, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*composite_builder_add_composite)(HurrayCompositeBuilder *builder, const HurrayComposite *member, HurrayError *error);
@@ -138,6 +139,8 @@ typedef struct HurrayGoTable {
     HurrayStatus (*composite_merged)(const HurrayComposite *composite, const HurrayWorkOptions *options, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*composite_destroy)(HurrayComposite **composite);
     HurrayStatus (*composite_destroy_deferred)(HurrayComposite **composite, HurrayError *error);
+    HurrayStatus (*reader_next_item)(HurrayReader *reader, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error);
+    HurrayStatus (*writer_write_composite)(HurrayWriter *writer, const HurrayComposite *composite, HurrayError *error);
 } HurrayGoTable;
 
 extern HurrayGoTable hurray_go_table;
@@ -605,6 +608,10 @@ static inline HurrayStatus go_hurray_tensor_validate(const HurrayTensor *tensor,
     return hurray_go_table.tensor_validate(tensor, level, options, error);
 }
 
+static inline HurrayStatus go_hurray_tensor_statistics(const HurrayTensor *tensor, uint32_t mask, const HurrayWorkOptions *options, HurrayStatistics *out_statistics, HurrayError *error) {
+    return hurray_go_table.tensor_statistics(tensor, mask, options, out_statistics, error);
+}
+
 static inline HurrayStatus go_hurray_composite_builder_new(const HurrayDescriptor *head, HurrayCompositeBuilder **out_builder, HurrayError *error) {
     return hurray_go_table.composite_builder_new(head, out_builder, error);
 }
@@ -667,6 +674,14 @@ static inline HurrayStatus go_hurray_composite_destroy(HurrayComposite **composi
 
 static inline HurrayStatus go_hurray_composite_destroy_deferred(HurrayComposite **composite, HurrayError *error) {
     return hurray_go_table.composite_destroy_deferred(composite, error);
+}
+
+static inline HurrayStatus go_hurray_reader_next_item(HurrayReader *reader, HurrayTensor **out_tensor, HurrayComposite **out_composite, HurrayError *error) {
+    return hurray_go_table.reader_next_item(reader, out_tensor, out_composite, error);
+}
+
+static inline HurrayStatus go_hurray_writer_write_composite(HurrayWriter *writer, const HurrayComposite *composite, HurrayError *error) {
+    return hurray_go_table.writer_write_composite(writer, composite, error);
 }
 
 #endif

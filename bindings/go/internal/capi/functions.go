@@ -681,6 +681,14 @@ func CallTensorValidate(tensor *Tensor, level uint32, options *WorkOptions, erro
 	return int32(C.go_hurray_tensor_validate(tensor, C.uint32_t(level), (*C.HurrayWorkOptions)(unsafe.Pointer(options)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
+// CallTensorStatistics: Works out the statistics that a mask asks for, in one pass over the elements:
+// dequantized where they are quantized, and of a sparse tensor with those that are not stored. What has no
+// answer for these elements is left out of computed_mask. The struct can be given to
+// hurray_descriptor_builder_set_statistics as it is. The unit of progress is bytes of stored elements.
+func CallTensorStatistics(tensor *Tensor, mask uint32, options *WorkOptions, outStatistics *Statistics, error *Error) int32 {
+	return int32(C.go_hurray_tensor_statistics(tensor, C.uint32_t(mask), (*C.HurrayWorkOptions)(unsafe.Pointer(options)), (*C.HurrayStatistics)(unsafe.Pointer(outStatistics)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallCompositeBuilderNew: Starts a composite.
 func CallCompositeBuilderNew(head *Descriptor, outBuilder **CompositeBuilder, error *Error) int32 {
 	return int32(C.go_hurray_composite_builder_new(head, outBuilder, (*C.HurrayError)(unsafe.Pointer(error))))
@@ -771,4 +779,17 @@ func CallCompositeDestroy(composite **Composite) int32 {
 // hurray_buffer_destroy_deferred.
 func CallCompositeDestroyDeferred(composite **Composite, error *Error) int32 {
 	return int32(C.go_hurray_composite_destroy_deferred(composite, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallReaderNextItem: Reads the next tensor or, where a head comes, the whole composite; both variables are
+// null at a clean end. A reader is used with this function or with hurray_reader_next, which gives heads and
+// members as tensors.
+func CallReaderNextItem(reader *Reader, outTensor **Tensor, outComposite **Composite, error *Error) int32 {
+	return int32(C.go_hurray_reader_next_item(reader, outTensor, outComposite, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallWriterWriteComposite: Writes a composite: its head, and behind it its members, those of inner
+// composites behind their heads.
+func CallWriterWriteComposite(writer *Writer, composite *Composite, error *Error) int32 {
+	return int32(C.go_hurray_writer_write_composite(writer, composite, (*C.HurrayError)(unsafe.Pointer(error))))
 }

@@ -75,8 +75,8 @@ type ProducerReleaseFn = C.HurrayProducerReleaseFn
 
 // ProgressFn: Told now and then how far long work is, on the thread that called: `done` of `total` in a unit
 // that the function names, never less than before, and all of it at the end. Returns 0 to stop the work,
-// which then fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, and not
-// use handles that the call was given.
+// which then fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, nor use
+// handles that the call was given.
 type ProgressFn = C.HurrayProgressFn
 
 // Error: Report of a failed call: its code, and what is wrong, where, and what was expected. A fault that has
