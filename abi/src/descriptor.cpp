@@ -21,6 +21,15 @@ std::span<const std::byte> as_span(const std::uint8_t* bytes, std::uint64_t leng
     return {reinterpret_cast<const std::byte*>(bytes), static_cast<std::size_t>(length)};
 }
 
+// The handle of a descriptor, which is decoded where it stays.
+[[gnu::always_inline]] inline Result<void> decode_handle(std::span<const std::byte> bytes, const DecodeOptions& options,
+                                                         HurrayDescriptor*& out) {
+    auto descriptor = std::make_unique<HurrayDescriptor>();
+    Result<void> decoded = decode_into(bytes, descriptor->value, options);
+    if (decoded.has_value()) [[likely]] out = descriptor.release();
+    return decoded;
+}
+
 }  // namespace
 
 /// Decodes and fully validates a descriptor. Bytes behind its descriptor_length are not looked at.
@@ -38,12 +47,7 @@ HURRAY_API HurrayStatus hurray_descriptor_decode(HG_IN_ARRAY(length) const uint8
     HURRAY_REQUIRE(out, error);
     *out = nullptr;
     if (bytes == nullptr && length != 0) return report_null("bytes", error);
-    return guarded(error, [&]() -> Result<void> {
-        auto decoded = decode(as_span(bytes, length));
-        if (!decoded) return std::unexpected(decoded.error());
-        *out = new HurrayDescriptor(std::move(*decoded));
-        return {};
-    });
+    return guarded(error, [&]() -> Result<void> { return decode_handle(as_span(bytes, length), {}, *out); });
 }
 
 /// Decodes a descriptor as hurray_descriptor_decode does, by the options of the caller: longer ones, private tags, or what
@@ -66,10 +70,7 @@ HURRAY_API HurrayStatus hurray_descriptor_decode_options(HG_IN_ARRAY(length) con
     return guarded(error, [&]() -> Result<void> {
         auto chosen = decode_options(options);
         if (!chosen) return std::unexpected(chosen.error());
-        auto decoded = decode(as_span(bytes, length), *chosen);
-        if (!decoded) return std::unexpected(decoded.error());
-        *out = new HurrayDescriptor(std::move(*decoded));
-        return {};
+        return decode_handle(as_span(bytes, length), *chosen, *out);
     });
 }
 

@@ -17,6 +17,8 @@
 #include "core/hurray/tensor.hpp"
 
 struct HurrayDescriptor final : hurray::abi::HandleBase<HURRAY_HANDLE_DESCRIPTOR> {
+    /// To be decoded into.
+    HurrayDescriptor() noexcept : value(hurray::Descriptor::vacant()) {}
     explicit HurrayDescriptor(hurray::Descriptor&& decoded) noexcept : value(std::move(decoded)) {}
 
     hurray::Descriptor value;

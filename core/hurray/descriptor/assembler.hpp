@@ -85,13 +85,10 @@ class DescriptorAssembler {
     void end_layout() noexcept {
         descriptor_.layout_word_count_ = static_cast<std::uint32_t>(used_ / 8) - descriptor_.rank_;
     }
-    /// Returns where the handle lies now, until ensure() is called.
-    const BufferHandle* add_buffer(const BufferHandle& handle) noexcept {
-        static_assert(sizeof handle == 16);
-        std::byte* to = claim(sizeof handle);
-        std::memcpy(to, &handle, sizeof handle);
-        ++descriptor_.buffer_count_;
-        return reinterpret_cast<const BufferHandle*>(to);
+    /// Claims memory for handles `first` to `end` - 1 of the buffer table.
+    [[nodiscard]] BufferHandle* claim_buffers(std::uint32_t first, std::uint32_t end) noexcept {
+        descriptor_.buffer_count_ = static_cast<std::uint8_t>(end);
+        return reinterpret_cast<BufferHandle*>(claim(std::size_t{end - first} * sizeof(BufferHandle)));
     }
     [[nodiscard]] std::size_t used() const noexcept { return used_; }
     /// Ends the section of a row of the section table; it started when `used_before` bytes were in use.

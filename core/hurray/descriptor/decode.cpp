@@ -195,10 +195,13 @@ bool read_sizes(const std::byte* from, std::uint32_t rank, std::uint64_t* shape,
     return !unusual;
 }
 
-Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t rank) {
-    const bool shard = (out.descriptor().flags() & descriptor_flag::shard) != 0;
+bool is_shard(const DescriptorAssembler& out) noexcept {
+    return (out.descriptor().flags() & descriptor_flag::shard) != 0;
+}
+
+[[gnu::always_inline]] inline Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t rank) {
     if (!in.has(8 * rank + 8)) [[unlikely]]
-        return short_shape_fault(in, rank, shard);
+        return short_shape_fault(in, rank, is_shard(out));
     std::uint64_t* shape = out.claim_words(rank);
     const std::byte* from = in.here();
     std::uint64_t count = 1;
@@ -206,7 +209,7 @@ Result<void> read_shape(WireReader& in, DescriptorAssembler& out, std::uint32_t 
     out.set_byte_offset(load_le<std::uint64_t>(from + 8 * rank));
     in.skip(8 * rank + 8);
     if (!counted) [[unlikely]]
-        return settle_unusual_shape(out, shard);
+        return settle_unusual_shape(out, is_shard(out));
     out.set_element_count(count, false);
     return {};
 }
@@ -251,12 +254,11 @@ struct Reading {
     WireReader& in;
     DescriptorAssembler& out;
     const Header& header;
-    PrivateTags private_tags;
 
     // For the checks of the layout, once the buffer count is read.
     [[nodiscard]] LayoutContext layout_context(const ElementTypeInfo& type, std::uint32_t buffer_count_at,
-                                               std::uint8_t buffer_count) const noexcept {
-        const std::uint32_t shape_end = fixed_header_size + 8 * header.rank;
+                                               std::uint8_t buffer_count, std::uint32_t rank) const noexcept {
+        const std::uint32_t shape_end = fixed_header_size + 8 * rank;
         return {.descriptor = out.descriptor(),
                 .type = type,
                 .byte_offset_at = shape_end,
@@ -271,6 +273,18 @@ struct Reading {
     return fail(Status::invalid_layout, fixed_header_size + 8 * reading.header.rank,
                 "byte_offset: expected at most the %llu bytes of buffer 0, got %llu", static_cast<ull>(byte_size),
                 static_cast<ull>(reading.out.descriptor().byte_offset()));
+}
+
+// A permissive reader takes a private device as it takes other private tags: whose data it is nobody knows.
+PrivateTags device_tags(const DescriptorAssembler& out) noexcept {
+    return out.mode() == Mode::permissive ? PrivateTags::allow : out.private_tags();
+}
+
+// What find_handle_fault is told of a handle of the table.
+HandleFaultQuery query(const Reading& reading, const LayoutContext& context, std::uint32_t index,
+                       const BufferHandle* handles) noexcept {
+    return {context.handle_at(index), static_cast<int>(index), device_tags(reading.out),
+            index == 0 ? nullptr : handles};
 }
 
 // A handle that ends early: what is there of it may be at fault before that.
@@ -304,9 +318,17 @@ struct Reading {
     return peek_element_type_info(header.type_tag, there ? in.here() + skipped : nullptr);
 }
 
-Result<void> read_any_buffer_table(const Reading& reading) {
+// A handle that is not a usual one, of a table in which all before it have been accepted.
+[[gnu::noinline]] Result<void> check_unusual_handle(const HandleWords& words, const std::byte* bytes,
+                                                    const HandleFaultQuery& query) {
+    if (is_plain_handle(words.handle(), words.reserved(), query.first)) return {};
+    return find_handle_fault(bytes, BufferHandle::encoded_size, query);
+}
+
+[[gnu::always_inline]] inline Result<void> read_any_buffer_table(const Reading& reading) {
     WireReader& in = reading.in;
-    const LayoutCodec& codec = *reading.header.layout->codec;
+    const Header& header = reading.header;
+    const LayoutCodec& codec = *header.layout->codec;
 
     const std::uint32_t count_at = in.offset();
     if (!in.has(1)) [[unlikely]]
@@ -317,31 +339,43 @@ Result<void> read_any_buffer_table(const Reading& reading) {
         if (reading.out.descriptor().byte_offset() > byte_size) [[unlikely]]
             return byte_offset_fault(reading, byte_size);
     }
-    const ElementTypeInfo type =
-        reading.header.type != nullptr ? *reading.header.type : private_type_info(reading, count);
-    const LayoutContext context = reading.layout_context(type, count_at, count);
+    ElementTypeInfo described;
+    const ElementTypeInfo* type = header.type;
+    if (type == nullptr) [[unlikely]] {
+        described = private_type_info(reading, count);
+        type = &described;
+    }
+    const LayoutContext context = reading.layout_context(*type, count_at, count, header.rank);
     if (auto checked = codec.check_fields(context); !checked) [[unlikely]]
         return checked;
-    const BufferHandle* first = nullptr;
-    for (std::uint32_t i = 0; i < count; ++i) {
-        const std::byte* bytes = in.here();
-        const HandleFaultQuery query{in.offset(), static_cast<int>(i), reading.private_tags, first};
-        if (!in.has(BufferHandle::encoded_size)) [[unlikely]]
-            return short_handle_fault(reading, context, query);
-        const BufferHandle handle = load_buffer_handle(bytes);
-        if (auto checked = codec.check_buffer_size(context, i, handle.byte_size); !checked) [[unlikely]]
+    // The handles that are there as a whole.
+    const std::uint32_t present =
+        in.has(count * BufferHandle::encoded_size) ? count : in.remaining() / BufferHandle::encoded_size;
+    const std::byte* bytes = in.here();
+    BufferHandle* const handles = reading.out.claim_buffers(0, present);
+    bool usual = true;
+    for (std::uint32_t i = 0; i < present; ++i) {
+        const HandleWords words(bytes);
+        if (auto checked = codec.check_buffer_size(context, i, words.byte_size); !checked) [[unlikely]]
             return checked;
-        if (!is_plain_handle(handle, bytes[15], first)) [[unlikely]] {
-            if (auto checked = find_handle_fault(bytes, BufferHandle::encoded_size, query); !checked) return checked;
+        // As soon as one is not usual, the others have to agree with it.
+        usual &= words.is_usual();
+        if (!usual) [[unlikely]] {
+            if (auto checked = check_unusual_handle(words, bytes, query(reading, context, i, handles)); !checked)
+                return checked;
+            if (reading.out.private_tags() == PrivateTags::refuse && is_private_device(words.handle().device_tag))
+                reading.out.mark_opaque();
         }
-        const BufferHandle* stored = reading.out.add_buffer(handle);
-        if (i == 0) first = stored;
-        in.skip(BufferHandle::encoded_size);
+        handles[i] = words.handle();
+        bytes += BufferHandle::encoded_size;
     }
+    in.skip(present * BufferHandle::encoded_size);
+    if (present != count) [[unlikely]]
+        return short_handle_fault(reading, context, query(reading, context, present, handles));
     return {};
 }
 
-Result<void> read_sections(WireReader& in, DescriptorAssembler& out) {
+[[gnu::always_inline]] inline Result<void> read_sections(WireReader& in, DescriptorAssembler& out) {
     std::uint32_t to_come = out.descriptor().flags();
     for (std::size_t row = 0; to_come != 0; ++row) {
         const Section& section = section_table[row];
@@ -378,9 +412,11 @@ void set_header(const Header& header, DescriptorAssembler& out) noexcept {
 }
 
 // All that follows the buffer table.
-Result<void> read_end(WireReader& in, DescriptorAssembler& out) {
-    if (auto read = read_sections(in, out); !read) [[unlikely]]
-        return read;
+[[gnu::always_inline]] inline Result<void> read_end(WireReader& in, DescriptorAssembler& out) {
+    if (out.descriptor().flags() != 0) {
+        if (auto read = read_sections(in, out); !read) [[unlikely]]
+            return read;
+    }
     if (in.remaining() != 0) [[unlikely]] {
         if (auto read = read_trailing(in, out); !read) return read;
     }
@@ -388,18 +424,11 @@ Result<void> read_end(WireReader& in, DescriptorAssembler& out) {
     return {};
 }
 
-// Continues behind a table that read_plain_table has read.
-[[gnu::noinline]] Result<void> read_plain_end(const std::byte* bytes, std::uint32_t length, std::uint32_t at,
-                                              std::size_t used, const DecodeOptions& options, Descriptor& descriptor) {
-    DescriptorAssembler out(descriptor, DescriptorAssembler::Used{used}, options.private_tags, options.mode);
-    WireReader in(bytes, length, at);
-    return read_end(in, out);
-}
-
-// All that follows the fixed header, which is right. Reads that once more: to hand it over would keep it in memory, and
-// most descriptors do not come here.
-[[gnu::noinline]] Result<void> read_body(const std::byte* bytes, const DecodeOptions& options, Descriptor& descriptor) {
-    const Header header = load_header(bytes);
+// All that follows the fixed header, which is right. A copy of that: a reference would keep it in memory from the
+// start, and most descriptors do not come here. It is read from the bytes once only, whoever may write to them
+// meanwhile.
+[[gnu::noinline]] Result<void> read_body(const std::byte* bytes, Header header, const DecodeOptions& options,
+                                         Descriptor& descriptor) {
     const LayoutCodec& codec = *header.layout->codec;
     DescriptorAssembler out(descriptor, words_of(header.length), options.private_tags, options.mode);
     set_header(header, out);
@@ -413,22 +442,37 @@ Result<void> read_end(WireReader& in, DescriptorAssembler& out) {
             return read;
         out.end_layout();
     }
-    // A permissive reader takes a private device as it takes other private tags: whose data it is nobody knows.
-    const bool unknown_devices = options.mode == Mode::permissive && options.private_tags == PrivateTags::refuse;
-    const PrivateTags device_tags = unknown_devices ? PrivateTags::allow : options.private_tags;
-    if (auto read = read_any_buffer_table({in, out, header, device_tags}); !read) [[unlikely]]
+    if (auto read = read_any_buffer_table({in, out, header}); !read) [[unlikely]]
         return read;
-    if (unknown_devices) [[unlikely]] {
-        const auto buffers = out.descriptor().buffers();
-        if (!buffers.empty() && is_private_device(buffers[0].device_tag)) out.mark_opaque();
+    return read_end(in, out);
+}
+
+// Continues where read_plain_table ended: with the further buffers of a quantized tensor, and the sections.
+[[gnu::noinline]] Result<void> read_plain_end(const std::byte* bytes, Header header, std::uint32_t at,
+                                              std::uint8_t count, std::size_t used, const DecodeOptions& options,
+                                              Descriptor& descriptor) {
+    DescriptorAssembler out(descriptor, DescriptorAssembler::Used{used}, options.private_tags, options.mode);
+    constexpr std::uint32_t handle_size = BufferHandle::encoded_size;
+    const std::uint32_t end = at + (count - 1U) * handle_size;
+    if (count != 1) {
+        const BufferHandle first = descriptor.buffers()[0];
+        if (end > header.length || (first.device_tag | first.memory_class) != 0) [[unlikely]]
+            return read_body(bytes, header, options, descriptor);
+        BufferHandle* handle = out.claim_buffers(1, count);
+        for (; at != end; at += handle_size) {
+            const HandleWords words(bytes + at);
+            if (!words.is_usual()) [[unlikely]]
+                return read_body(bytes, header, options, descriptor);
+            *handle++ = words.handle();
+        }
     }
+    WireReader in(bytes, header.length, end);
     return read_end(in, out);
 }
 
 // As read_body, of a layout that is not known and may be so: nobody knows what there is behind byte_offset.
-[[gnu::cold, gnu::noinline]] Result<void> read_unknown(const std::byte* bytes, const DecodeOptions& options,
-                                                       Descriptor& descriptor) {
-    const Header header = load_header(bytes);
+[[gnu::cold, gnu::noinline]] Result<void> read_unknown(const std::byte* bytes, Header header,
+                                                       const DecodeOptions& options, Descriptor& descriptor) {
     const Layout& layout = header.layout == nullptr ? unknown_layout : *header.layout;
     if (header.rank < layout.min_rank || header.rank > layout.max_rank) return rank_fault(header.rank, layout);
     DescriptorAssembler out(descriptor, words_of(header.length), options.private_tags, options.mode);
@@ -442,28 +486,34 @@ Result<void> read_end(WireReader& in, DescriptorAssembler& out) {
     return {};
 }
 
-// Reads a row-major or column-major tensor up to the end of its buffer table when nothing at all is wrong or unusual
+// Reads a row-major or column-major tensor up to the end of buffer 0's handle when nothing at all is wrong or unusual
 // about it, as with most: without the state that layouts and sections share, so that all of it is in registers. Returns
-// where the table ends, or 0: then the descriptor is as if it were empty, and read_body decides.
-std::uint32_t read_plain_table(const std::byte* bytes, const Header& header, DescriptorAssembler& out) {
+// where it ended, and the buffer count, which is 1 or more; or 0: then read_body decides, and reads everything once
+// more.
+std::uint32_t read_plain_table(const std::byte* bytes, const Header& header, DescriptorAssembler& out,
+                               std::uint8_t& count) {
     const std::uint32_t shape_end = fixed_header_size + 8 * header.rank;
     const std::uint32_t table_at = shape_end + 8;
-    const std::uint32_t table_end = table_at + 1 + BufferHandle::encoded_size;
-    if (table_end > header.length || bytes[table_at] != std::byte{1}) return 0;
-    const BufferHandle handle = load_buffer_handle(bytes + table_at + 1);
+    const std::uint32_t handle_at = table_at + 1;
+    const std::uint32_t end = handle_at + BufferHandle::encoded_size;
+    if (end > header.length) return 0;
+    // The parameters of quantization are in further buffers; the section says later whether they are the right ones.
+    count = static_cast<std::uint8_t>(bytes[table_at]);
+    if (count != 1 && (count == 0 || (header.flags & descriptor_flag::quantization) == 0)) return 0;
+    const HandleWords handle(bytes + handle_at);
     const std::uint64_t byte_offset = load_le<std::uint64_t>(bytes + shape_end);
-    std::uint64_t count = 1;
-    if (!read_sizes(bytes + fixed_header_size, header.rank, out.claim_words(header.rank), count)) return 0;
+    std::uint64_t elements = 1;
+    if (!read_sizes(bytes + fixed_header_size, header.rank, out.claim_words(header.rank), elements)) return 0;
     if (byte_offset > handle.byte_size ||
-        !contiguous_elements_fit(*header.type, count, byte_offset, handle.byte_size) ||
-        !is_plain_handle(handle, bytes[table_end - 1], nullptr)) {
+        !contiguous_elements_fit(*header.type, elements, byte_offset, handle.byte_size)) {
         return 0;
     }
+    if (!handle.is_usual() && !is_plain_handle(handle.handle(), handle.reserved(), nullptr)) return 0;
     set_header(header, out);
     out.set_byte_offset(byte_offset);
-    out.set_element_count(count, false);
-    out.add_buffer(handle);
-    return table_end;
+    out.set_element_count(elements, false);
+    *out.claim_buffers(0, 1) = handle.handle();
+    return end;
 }
 
 }  // namespace
@@ -493,21 +543,22 @@ Result<void> decode_into(std::span<const std::byte> bytes, Descriptor& out, cons
                 return layout_fault(header.layout_tag, header.layout);
         } else if (header.layout == nullptr || header.layout->codec == nullptr) {
             if (!may_be_unknown(header.layout_tag, options)) return layout_fault(header.layout_tag, header.layout);
-            return read_unknown(bytes.data(), options, out);
+            return read_unknown(bytes.data(), header, options, out);
         }
     }
     if (header.rank < header.layout->min_rank || header.rank > header.layout->max_rank) [[unlikely]]
         return rank_fault(header.rank, *header.layout);
     if (contiguous && header.type != nullptr) {
         DescriptorAssembler assembler(out, words_of(header.length), options.private_tags, options.mode);
-        if (const std::uint32_t end = read_plain_table(bytes.data(), header, assembler)) [[likely]] {
+        std::uint8_t count = 0;
+        if (const std::uint32_t end = read_plain_table(bytes.data(), header, assembler, count)) [[likely]] {
             if (header.flags != 0 || end != header.length)
-                return read_plain_end(bytes.data(), header.length, end, assembler.used(), options, out);
+                return read_plain_end(bytes.data(), header, end, count, assembler.used(), options, out);
             assembler.finish();
             return {};
         }
     }
-    return read_body(bytes.data(), options, out);
+    return read_body(bytes.data(), header, options, out);
 }
 
 Result<Descriptor> decode(std::span<const std::byte> bytes, const DecodeOptions& options) {

@@ -60,9 +60,6 @@ constexpr bool is_power_of_two(std::uint32_t value) noexcept {
 inline bool is_plain_handle(const BufferHandle& handle, std::byte reserved, const BufferHandle* first) noexcept {
     if (!is_power_of_two(handle.alignment)) return false;
     if (handle.alignment < least_alignment && handle.byte_size != 0) return false;
-    // Most are of the CPU, PRODUCER_SYNCED and STANDARD, which is right: a single comparison.
-    if ((handle.device_tag | handle.sync_mode | handle.memory_class) == 0 && first == nullptr)
-        return reserved == std::byte{0};
     if (handle.device_tag >= memory_classes_of_device.size() || handle.memory_class > memory_class::peer) return false;
     if ((memory_classes_of_device[handle.device_tag] >> handle.memory_class & 1) == 0) return false;
     if (handle.sync_mode != sync_mode::producer_synced &&
@@ -74,6 +71,33 @@ inline bool is_plain_handle(const BufferHandle& handle, std::byte reserved, cons
     }
     return reserved == std::byte{0};
 }
+
+/// The 16 bytes of a handle, read once: byte_size, and alignment, device_tag, sync_mode, memory_class and the reserved
+/// byte from the least significant byte on.
+struct HandleWords {
+    std::uint64_t byte_size;
+    std::uint64_t rest;
+
+    explicit HandleWords(const std::byte* bytes) noexcept
+        : byte_size(load_le<std::uint64_t>(bytes)), rest(load_le<std::uint64_t>(bytes + 8)) {}
+
+    [[nodiscard]] BufferHandle handle() const noexcept {
+        if constexpr (handle_lies_as_on_the_wire) return std::bit_cast<BufferHandle>(std::array{byte_size, rest});
+        return {.byte_size = byte_size,
+                .alignment = static_cast<std::uint32_t>(rest),
+                .device_tag = static_cast<std::uint8_t>(rest >> 32),
+                .sync_mode = static_cast<std::uint8_t>(rest >> 40),
+                .memory_class = static_cast<std::uint8_t>(rest >> 48)};
+    }
+    [[nodiscard]] std::byte reserved() const noexcept { return static_cast<std::byte>(rest >> 56); }
+
+    /// Whether it is a handle of the CPU, PRODUCER_SYNCED, STANDARD, that breaks no rule of a single handle: most are.
+    /// The four last bytes are 0 then, which is a single comparison; is_plain_handle decides about the others.
+    [[nodiscard]] bool is_usual() const noexcept {
+        return rest >> 32 == 0 && is_power_of_two(static_cast<std::uint32_t>(rest)) &&
+               (rest >= least_alignment || byte_size == 0);
+    }
+};
 
 /// What find_handle_fault is told besides the bytes.
 struct HandleFaultQuery {

@@ -22,7 +22,7 @@ std::uint32_t encoded_size(std::uint32_t, std::span<const std::uint64_t> words) 
 }
 
 // A scheme that is private or not known.
-Result<void> check_other_scheme(unsigned tag, std::uint32_t at, DescriptorAssembler& out) {
+[[gnu::cold, gnu::noinline]] Result<void> check_other_scheme(unsigned tag, std::uint32_t at, DescriptorAssembler& out) {
     if (is_private_scheme(static_cast<std::uint8_t>(tag))) {
         if (out.private_tags() == PrivateTags::allow) return {};
     }
@@ -34,7 +34,9 @@ Result<void> check_other_scheme(unsigned tag, std::uint32_t at, DescriptorAssemb
                 is_private_scheme(static_cast<std::uint8_t>(tag)) ? "the private " : "", tag);
 }
 
-Result<void> check_payload(std::span<const std::byte> payload, std::uint32_t payload_at, DescriptorAssembler& out) {
+// A payload that is not a plain one.
+[[gnu::noinline]] Result<void> check_payload(std::span<const std::byte> payload, std::uint32_t payload_at,
+                                             DescriptorAssembler& out) {
     const auto tag = static_cast<std::uint8_t>(payload[0]);
     const QuantizationScheme* scheme = find_scheme(tag);
     if (scheme == nullptr) return check_other_scheme(tag, payload_at, out);
@@ -46,34 +48,38 @@ Result<void> check_payload(std::span<const std::byte> payload, std::uint32_t pay
     // The first section, right behind the buffer table.
     const auto table_size =
         static_cast<std::uint32_t>(1 + out.descriptor().buffers().size() * BufferHandle::encoded_size);
+    const QuantizationFields fields = read_scheme_fields(scheme, payload);
     return check_scheme({.descriptor = out.descriptor(),
                          .scheme = *scheme,
-                         .fields = read_scheme_fields(scheme, payload),
+                         .fields = fields,
                          .payload = payload,
                          .payload_at = payload_at,
                          .buffer_count_at = payload_at - 4 - table_size});
 }
 
-Result<void> decode_section(WireReader& in, DescriptorAssembler& out) {
+// A section whose length is wrong, or which must not be there.
+[[gnu::cold, gnu::noinline]] Result<void> section_fault(const WireReader& in, const DescriptorAssembler& out) {
     const std::uint32_t at = in.offset();
-    if (!in.has(4)) [[unlikely]]
-        return truncated_field("quantization_length", at, 4, in.remaining());
-    const std::uint32_t length = in.u32();
-    if (!in.has(length)) [[unlikely]] {
+    if (!in.has(4)) return truncated_field("quantization_length", at, 4, in.remaining());
+    const std::uint32_t length = load_le<std::uint32_t>(in.here());
+    if (!in.has(4 + std::uint64_t{length})) {
         return fail(Status::invalid_layout, at,
                     "quantization_length: expected at most the %u bytes that are left of descriptor_length, got %u",
-                    in.remaining(), length);
+                    in.remaining() - 4, length);
     }
-    if (length < scheme_header_size) [[unlikely]] {
+    if (length < scheme_header_size) {
         return fail(Status::invalid_quantization, at, "quantization_length: expected at least %u bytes, got %u",
                     scheme_header_size, length);
     }
-    if (out.descriptor().layout() == layout_tag::composite) [[unlikely]] {
+    if (out.descriptor().layout() == layout_tag::composite) {
         return fail(Status::invalid_composite, at,
                     "quantization: a composite head has no elements, expected no such section");
     }
-    if (auto checked = check_payload({in.here(), length}, at + 4, out); !checked) [[unlikely]]
-        return checked;
+    return fail(Status::internal, at, "quantization: was refused for no reason");
+}
+
+// Takes over a payload that has been checked.
+void add_payload(WireReader& in, DescriptorAssembler& out, std::uint32_t length) {
     const std::size_t count = word_count(length);
     // The words are longer than the section, and the sections that follow need their room, too.
     out.ensure(count * word_size + in.remaining() - length);
@@ -82,6 +88,22 @@ Result<void> decode_section(WireReader& in, DescriptorAssembler& out) {
     words[count - 1] = 0;
     std::memcpy(words + 1, in.here(), length);
     in.skip(length);
+}
+
+Result<void> decode_section(WireReader& in, DescriptorAssembler& out) {
+    if (!in.has(4)) [[unlikely]]
+        return section_fault(in, out);
+    const std::uint32_t length = load_le<std::uint32_t>(in.here());
+    if (!in.has(4 + std::uint64_t{length}) || length < scheme_header_size ||
+        out.descriptor().layout() == layout_tag::composite) [[unlikely]]
+        return section_fault(in, out);
+    in.skip(4);
+    const std::span<const std::byte> payload(in.here(), length);
+    if (!is_plain_payload(out.descriptor(), out.element_count(), payload)) {
+        if (auto checked = check_payload(payload, in.offset(), out); !checked) [[unlikely]]
+            return checked;
+    }
+    add_payload(in, out, length);
     return {};
 }
 

@@ -41,10 +41,11 @@ Result<void> check_fields(const LayoutContext& context) {
 
 template <std::uint8_t layout>
 Result<void> check_buffer_size(const LayoutContext& context, std::uint32_t index, std::uint64_t byte_size) {
-    const std::uint64_t nnz = context.descriptor.layout_words()[0];
-    if (index == compressed_buffer::values) return check_values_size(context, nnz, byte_size);
-    if (index == compressed_buffer::indices)
+    if (index < compressed_buffer::pointers) {
+        const std::uint64_t nnz = context.descriptor.layout_words()[0];
+        if (index == compressed_buffer::values) return check_values_size(context, nnz, byte_size);
         return check_index_size(context, index, nnz, compressed_indices_name(layout), byte_size);
+    }
     if (index != compressed_buffer::pointers) return {};
     const std::uint64_t slices = context.descriptor.shape()[compressed_major(layout)];
     if (slices == dynamic_dimension) return {};

@@ -45,10 +45,8 @@ constexpr std::array<const Layout*, 256> layout_of_tag = [] {
     return table;
 }();
 
-Result<void> check_own_buffer_count(const LayoutContext& context, std::uint32_t own, const char* whose) {
+Result<void> own_buffer_count_fault(const LayoutContext& context, std::uint32_t own, const char* whose) {
     const bool quantized = (context.descriptor.flags() & descriptor_flag::quantization) != 0;
-    if (quantized ? context.buffer_count >= own : context.buffer_count == own) [[likely]]
-        return {};
     return fail(Status::invalid_layout, context.buffer_count_at, "buffer_count: expected %s%u for %s, got %u",
                 quantized ? "at least " : "", own, whose, context.buffer_count);
 }

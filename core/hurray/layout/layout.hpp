@@ -33,10 +33,19 @@ struct LayoutContext {
     }
 };
 
+/// The error of a buffer table that check_own_buffer_count refuses.
+[[gnu::cold, gnu::noinline]] Result<void> own_buffer_count_fault(const LayoutContext& context, std::uint32_t own,
+                                                                 const char* whose);
+
 /// Checks that a layout has its own buffers, and no other ones unless there is a quantization section, which checks then
 /// that those are the ones it refers to.
 /// @param own how many, see layout_buffer_count
-Result<void> check_own_buffer_count(const LayoutContext& context, std::uint32_t own, const char* whose);
+inline Result<void> check_own_buffer_count(const LayoutContext& context, std::uint32_t own, const char* whose) {
+    const bool quantized = (context.descriptor.flags() & descriptor_flag::quantization) != 0;
+    if (context.buffer_count == own || (quantized && context.buffer_count > own)) [[likely]]
+        return {};
+    return own_buffer_count_fault(context, own, whose);
+}
 
 /// What differs from layout to layout. decode, encode and encoded_size are null for a layout without fields.
 struct LayoutCodec {

@@ -18,7 +18,8 @@ Result<void> check_sparse_start(const WireReader& in, const DescriptorAssembler&
     if (!in.has(8)) return truncated_field("nnz", in.offset(), 8, in.remaining());
     const std::uint64_t nnz = load_le<std::uint64_t>(in.here());
     if (nnz > most_entries(out)) {
-        return fail(Status::invalid_layout, in.offset(), "nnz: expected at most the %llu elements of the shape, got %llu",
+        return fail(Status::invalid_layout, in.offset(),
+                    "nnz: expected at most the %llu elements of the shape, got %llu",
                     static_cast<ull>(most_entries(out)), static_cast<ull>(nnz));
     }
     return {};
@@ -36,14 +37,14 @@ Result<void> check_reserved_bytes(const WireReader& in, std::uint32_t at, std::u
     return {};
 }
 
-std::unexpected<Error> values_size_fault(const LayoutContext& context, std::uint64_t nnz, std::uint64_t byte_size) {
+Result<void> values_size_fault(const LayoutContext& context, std::uint64_t nnz, std::uint64_t byte_size) {
     return fail(Status::invalid_layout, context.handle_at(0),
                 "buffer 0 (values): byte_size: expected room for %llu elements of %s, got %llu", static_cast<ull>(nnz),
                 context.type.name, static_cast<ull>(byte_size));
 }
 
-std::unexpected<Error> index_size_fault(const LayoutContext& context, std::uint32_t index, std::uint64_t entries,
-                                        const char* name, std::uint64_t byte_size) {
+Result<void> index_size_fault(const LayoutContext& context, std::uint32_t index, std::uint64_t entries,
+                              const char* name, std::uint64_t byte_size) {
     return fail(Status::invalid_layout, context.handle_at(index),
                 "buffer %u (%s): byte_size: expected room for %s%llu entries of 8 bytes, got %llu", index, name,
                 entries == ~std::uint64_t{0} ? "at least " : "", static_cast<ull>(entries),

@@ -30,20 +30,21 @@ inline bool starts_sparse(const DescriptorAssembler& out, std::uint64_t nnz) noe
 [[gnu::cold, gnu::noinline]] Result<void> check_reserved_bytes(const WireReader& in, std::uint32_t at,
                                                                std::uint32_t size, const char* field);
 
-[[gnu::cold, gnu::noinline]] std::unexpected<Error> values_size_fault(const LayoutContext& context, std::uint64_t nnz,
-                                                                      std::uint64_t byte_size);
+[[gnu::cold, gnu::noinline]] Result<void> values_size_fault(const LayoutContext& context, std::uint64_t nnz,
+                                                            std::uint64_t byte_size);
 
 /// Buffer 0 has room for the values, which are packed.
 inline Result<void> check_values_size(const LayoutContext& context, std::uint64_t nnz, std::uint64_t byte_size) {
-    const auto needed = packed_size(context.type, nnz);
-    if (!needed || *needed > byte_size) [[unlikely]]
+    std::uint64_t needed = 0;
+    if (__builtin_mul_overflow(packed_groups(context.type, nnz), context.type.group_bytes, &needed) ||
+        needed > byte_size) [[unlikely]]
         return values_size_fault(context, nnz, byte_size);
     return {};
 }
 
-[[gnu::cold, gnu::noinline]] std::unexpected<Error> index_size_fault(const LayoutContext& context, std::uint32_t index,
-                                                                     std::uint64_t entries,
-                                                                     const char* name, std::uint64_t byte_size);
+[[gnu::cold, gnu::noinline]] Result<void> index_size_fault(const LayoutContext& context, std::uint32_t index,
+                                                           std::uint64_t entries, const char* name,
+                                                           std::uint64_t byte_size);
 
 /// A buffer has room for so many u64; 2^64-1 stands for more than that, too.
 inline Result<void> check_index_size(const LayoutContext& context, std::uint32_t index, std::uint64_t entries,

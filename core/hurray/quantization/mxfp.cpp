@@ -24,6 +24,7 @@ constexpr QuantizationScheme mxfp_scheme = {
     .size = 16,
     .flags = 0,
     .fields = places,
+    .offsets = offsets_of(places),
     .storage_types = storage_types,
     .storage_type_names = "float8_e4m3, float8_e5m2, float4_e2m1, float6_e2m3, float6_e3m2, int8 or int4",
     .scale_types = scale_types,

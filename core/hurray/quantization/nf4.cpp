@@ -21,6 +21,7 @@ constexpr QuantizationScheme nf4_scheme = {
     .size = 16,
     .flags = 0,
     .fields = places,
+    .offsets = offsets_of(places),
     .storage_types = storage_types,
     .storage_type_names = "uint4",
     .scale_types = scale_types,

@@ -10,8 +10,6 @@
 namespace hurray {
 namespace {
 
-constexpr std::uint32_t zero_point_width = 4;
-
 std::uint64_t blocks_along(std::uint64_t size, std::uint32_t block) noexcept {
     return size / block + (size % block != 0 ? 1 : 0);
 }

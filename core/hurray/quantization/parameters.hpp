@@ -10,6 +10,9 @@
 
 namespace hurray {
 
+/// Bytes of a zero point, whatever the storage type is.
+inline constexpr std::uint32_t zero_point_width = 4;
+
 /// Sizes of the parameter arrays. Both are 0 where there are none.
 struct ParameterSizes {
     /// Scales, and zero points if the scheme has them: one a channel or block; of blocks of block-paged tensors one for

@@ -22,6 +22,7 @@ constexpr QuantizationScheme per_block_affine_scheme = {
     .size = 24,
     .flags = QuantizationFields::symmetric_flag,
     .fields = places,
+    .offsets = offsets_of(places),
     .storage_types = storage_types,
     .storage_type_names = "(u)int2, (u)int4 or (u)int8",
     .scale_types = scale_types,

@@ -19,6 +19,7 @@ constexpr QuantizationScheme per_channel_affine_scheme = {
     .size = 20,
     .flags = QuantizationFields::symmetric_flag,
     .fields = places,
+    .offsets = offsets_of(places),
     .storage_types = scheme_types::all_integers,
     .storage_type_names = scheme_types::all_integers_named,
     .scale_types = scale_types,

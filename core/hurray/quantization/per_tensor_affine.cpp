@@ -19,6 +19,7 @@ constexpr QuantizationScheme per_tensor_affine_scheme = {
     .size = 16,
     .flags = 0,
     .fields = places,
+    .offsets = offsets_of(places),
     .storage_types = scheme_types::all_integers,
     .storage_type_names = scheme_types::all_integers_named,
     .scale_types = {},

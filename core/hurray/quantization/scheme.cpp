@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
+#include <iterator>
+#include <type_traits>
 
 #include "core/hurray/base/endian.hpp"
 
 namespace hurray {
 namespace {
 
+// By tag.
 constexpr const QuantizationScheme* schemes[] = {
-    &per_tensor_affine_scheme, &per_channel_affine_scheme, &per_block_affine_scheme, &nf4_scheme, &mxfp_scheme,
+    nullptr, &per_tensor_affine_scheme, &per_channel_affine_scheme, &per_block_affine_scheme, &nf4_scheme, &mxfp_scheme,
 };
 
 std::uint64_t unpadded_size(const QuantizationFields& fields) noexcept {
@@ -21,10 +23,7 @@ std::uint64_t unpadded_size(const QuantizationFields& fields) noexcept {
 }  // namespace
 
 const QuantizationScheme* find_scheme(std::uint8_t tag) noexcept {
-    for (const QuantizationScheme* scheme : schemes) {
-        if (scheme->tag == tag) return scheme;
-    }
-    return nullptr;
+    return tag < std::size(schemes) ? schemes[tag] : nullptr;
 }
 
 QuantizationFields read_scheme_fields(const QuantizationScheme* scheme, std::span<const std::byte> payload) noexcept {
@@ -38,34 +37,22 @@ QuantizationFields read_scheme_fields(const QuantizationScheme* scheme, std::spa
         return fields;
     }
     fields.padding = static_cast<std::uint32_t>(payload.size() - scheme->size);
-    if (!scheme->scale_types.empty()) fields.scale_type = scheme->scale_types.front();
-    for (const SchemeFieldPlace& place : scheme->fields) {
-        const std::byte* at = bytes + place.offset;
-        switch (place.field) {
-            case SchemeField::scale:
-                fields.scale = std::bit_cast<float>(load_le<std::uint32_t>(at));
-                break;
-            case SchemeField::zero_point:
-                fields.zero_point = static_cast<std::int32_t>(load_le<std::uint32_t>(at));
-                break;
-            case SchemeField::axis:
-                fields.axis = load_le<std::uint32_t>(at);
-                break;
-            case SchemeField::block_size:
-                fields.block_size = load_le<std::uint32_t>(at);
-                break;
-            case SchemeField::scale_buffer:
-                fields.scale_buffer = load_le<std::uint32_t>(at);
-                break;
-            case SchemeField::zero_point_buffer:
-                fields.zero_point_buffer = load_le<std::uint32_t>(at);
-                break;
-            case SchemeField::scale_type:
-                fields.scale_type = static_cast<std::uint8_t>(*at);
-                break;
-            case SchemeField::reserved:
-                break;
-        }
+    const auto read = [&](SchemeField field, auto& value) {
+        const std::uint32_t offset = scheme->offset_of(field);
+        if (offset != 0)
+            value = static_cast<std::remove_reference_t<decltype(value)>>(load_le<std::uint32_t>(bytes + offset));
+    };
+    if (const std::uint32_t offset = scheme->offset_of(SchemeField::scale); offset != 0)
+        fields.scale = std::bit_cast<float>(load_le<std::uint32_t>(bytes + offset));
+    read(SchemeField::zero_point, fields.zero_point);
+    read(SchemeField::axis, fields.axis);
+    read(SchemeField::block_size, fields.block_size);
+    read(SchemeField::scale_buffer, fields.scale_buffer);
+    read(SchemeField::zero_point_buffer, fields.zero_point_buffer);
+    if (const std::uint32_t offset = scheme->offset_of(SchemeField::scale_type); offset != 0) {
+        fields.scale_type = static_cast<std::uint8_t>(bytes[offset]);
+    } else if (!scheme->scale_types.empty()) {
+        fields.scale_type = scheme->scale_types.front();
     }
     return fields;
 }

@@ -2,6 +2,7 @@
 // (format: quantization)
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -23,6 +24,8 @@ enum class SchemeField : std::uint8_t {
     reserved,
 };
 
+inline constexpr std::size_t scheme_field_count = 8;
+
 /// A field and its place in the payload, in bytes.
 struct SchemeFieldPlace {
     SchemeField field;
@@ -35,6 +38,13 @@ inline constexpr std::uint32_t scheme_header_size = 4;
 /// The version of every scheme of format 1.0.
 inline constexpr std::uint8_t scheme_version = 1;
 
+/// The offset of each field, in the order of SchemeField; 0 for those that are not among the places.
+constexpr std::array<std::uint8_t, scheme_field_count> offsets_of(std::span<const SchemeFieldPlace> places) noexcept {
+    std::array<std::uint8_t, scheme_field_count> offsets{};
+    for (const SchemeFieldPlace& place : places) offsets[static_cast<std::size_t>(place.field)] = place.offset;
+    return offsets;
+}
+
 /// One scheme.
 struct QuantizationScheme {
     std::uint8_t tag;
@@ -43,8 +53,9 @@ struct QuantizationScheme {
     std::uint32_t size;
     /// The flags that it defines.
     std::uint16_t flags;
-    /// In wire order.
+    /// In wire order, and the offset of each (see offsets_of).
     std::span<const SchemeFieldPlace> fields;
+    std::array<std::uint8_t, scheme_field_count> offsets;
     /// Type tags of the elements that it can be applied to, and the same in words.
     std::span<const std::uint8_t> storage_types;
     const char* storage_type_names;
@@ -56,12 +67,11 @@ struct QuantizationScheme {
     /// Whether the axis must consist of whole blocks, of one at least.
     bool whole_blocks_only = false;
 
-    [[nodiscard]] bool has(SchemeField field) const noexcept {
-        for (const SchemeFieldPlace& place : fields) {
-            if (place.field == field) return true;
-        }
-        return false;
+    /// Where a field starts in the payload; 0 for one that the scheme does not have.
+    [[nodiscard]] std::uint8_t offset_of(SchemeField field) const noexcept {
+        return offsets[static_cast<std::size_t>(field)];
     }
+    [[nodiscard]] bool has(SchemeField field) const noexcept { return offset_of(field) != 0; }
     [[nodiscard]] bool has_blocks() const noexcept { return least_block != 0; }
 };
 

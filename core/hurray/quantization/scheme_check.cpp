@@ -1,9 +1,11 @@
 #include "core/hurray/quantization/scheme_check.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "core/hurray/base/checked.hpp"
+#include "core/hurray/base/endian.hpp"
 #include "core/hurray/layout/block_paged.hpp"
 #include "core/hurray/quantization/parameters.hpp"
 #include "core/hurray/types/element_type.hpp"
@@ -12,6 +14,9 @@ namespace hurray {
 namespace {
 
 using ull = unsigned long long;
+
+// What an axis cannot be.
+constexpr std::uint32_t no_axis = 0xFFFFFFFF;
 
 // The offset of a field of the payload.
 std::uint64_t at(const SchemeCheck& check, std::uint32_t offset) {
@@ -252,7 +257,78 @@ Result<void> check_field(const SchemeCheck& check, const SchemeFieldPlace& place
     return fail(Status::internal, at(check, place.offset), "quantization: a field of no kind");
 }
 
+bool lists(std::span<const std::uint8_t> tags, std::uint8_t tag) noexcept {
+    for (const std::uint8_t listed : tags) {
+        if (listed == tag) return true;
+    }
+    return false;
+}
+
+// Whether buffer `index` holds exactly `entries` numbers of a width.
+bool holds_exactly(std::span<const BufferHandle> buffers, std::uint32_t index, std::uint64_t entries,
+                   std::uint32_t width) noexcept {
+    std::uint64_t bytes = 0;
+    return !__builtin_mul_overflow(entries, width, &bytes) && buffers[index].byte_size == bytes;
+}
+
+// A field of a payload that is long enough; for one that the scheme does not have, `absent`.
+std::uint32_t field_of(const QuantizationScheme& scheme, const std::byte* payload, SchemeField field,
+                       std::uint32_t absent) noexcept {
+    const std::uint32_t offset = scheme.offset_of(field);
+    return offset == 0 ? absent : load_le<std::uint32_t>(payload + offset);
+}
+
+// Whether the parameters are in the buffers behind buffer 0, and in no other.
+bool has_plain_parameters(const QuantizationScheme& scheme, const std::byte* payload,
+                          std::span<const BufferHandle> buffers, std::uint64_t entries) noexcept {
+    std::uint8_t scale_type = scheme.scale_types.front();
+    if (const std::uint32_t offset = scheme.offset_of(SchemeField::scale_type); offset != 0) {
+        scale_type = static_cast<std::uint8_t>(payload[offset]);
+        if (!lists(scheme.scale_types, scale_type)) return false;
+    }
+    const std::uint32_t width = find_element_type(scale_type)->group_bytes;
+    const std::uint32_t scales = field_of(scheme, payload, SchemeField::scale_buffer, 0);
+    const std::uint32_t zero_points = field_of(scheme, payload, SchemeField::zero_point_buffer, no_buffer);
+    const bool symmetric = (load_le<std::uint16_t>(payload + 2) & QuantizationFields::symmetric_flag) != 0;
+    if (symmetric || !scheme.has(SchemeField::zero_point_buffer)) {
+        return zero_points == no_buffer && buffers.size() == 2 && scales == 1 &&
+               holds_exactly(buffers, 1, entries, width);
+    }
+    // Buffers 1 and 2, one of them each.
+    return buffers.size() == 3 && (scales == 1 || scales == 2) && zero_points == 3 - scales &&
+           holds_exactly(buffers, scales, entries, width) &&
+           holds_exactly(buffers, zero_points, entries, zero_point_width);
+}
+
 }  // namespace
+
+bool is_plain_payload(const Descriptor& descriptor, std::uint64_t element_count,
+                      std::span<const std::byte> payload) noexcept {
+    const std::byte* bytes = payload.data();
+    const QuantizationScheme* found = find_scheme(static_cast<std::uint8_t>(bytes[0]));
+    if (found == nullptr || payload.size() != found->size) return false;
+    const QuantizationScheme& scheme = *found;
+    if (descriptor.layout() > layout_tag::col_major || element_count == 0) return false;
+    if (bytes[1] != std::byte{scheme_version} || (load_le<std::uint16_t>(bytes + 2) & ~scheme.flags) != 0) return false;
+    if (!lists(scheme.storage_types, descriptor.element_type())) return false;
+    const std::uint32_t axis = field_of(scheme, bytes, SchemeField::axis, no_axis);
+    if (axis >= descriptor.rank()) return false;
+    std::uint64_t entries = descriptor.shape()[axis];
+    if (scheme.has_blocks()) {
+        const std::uint32_t block = field_of(scheme, bytes, SchemeField::block_size, 0);
+        if ((block & (block - 1)) != 0 || block < scheme.least_block || block > scheme.largest_block) return false;
+        if ((entries & (block - 1)) != 0) return false;
+        // The blocks of the axis times the other dimensions.
+        entries = element_count >> std::countr_zero(block);
+    }
+    if (const std::uint32_t reserved = scheme.offset_of(SchemeField::reserved); reserved != 0) {
+        // The last field of every scheme that has it.
+        for (std::uint32_t i = reserved; i < scheme.size; ++i) {
+            if (bytes[i] != std::byte{0}) return false;
+        }
+    }
+    return has_plain_parameters(scheme, bytes, descriptor.buffers(), entries);
+}
 
 Result<void> check_scheme(const SchemeCheck& check) {
     if (auto checked = check_buffer_count(check); !checked) return checked;
