@@ -6,6 +6,8 @@ const diagnostics_ = @import("diagnostics.zig");
 const library = @import("library.zig");
 const Handle = @import("handle.zig").Handle;
 const BufferEntry = @import("buffer_entry.zig").BufferEntry;
+const layout_fields = @import("layout_fields.zig");
+const sections = @import("sections.zig");
 
 const Allocator = std.mem.Allocator;
 const Diagnostics = diagnostics_.Diagnostics;
@@ -19,7 +21,7 @@ pub const DescriptorInfo = struct {
     flags: u32,
     element_type: abi.constants.ElementType,
     layout: abi.constants.Layout,
-    /// Bits of one element.
+    /// Bits of one element; 0 when the element type is not known.
     bits: u32,
     /// Number of entries of the buffer table.
     buffer_count: u32,
@@ -35,6 +37,13 @@ pub const DescriptorInfo = struct {
     strides: ?[]const i64,
     /// What the tensor is a part of, when it is a shard.
     shard: ?Shard,
+    /// A permissive reader met a tag that it does not know: nobody may touch the data.
+    is_opaque: bool,
+    /// It is the layout that is not known: there are no layout fields, buffers and sections, whatever `flags` says; all of
+    /// that is in `trailing`.
+    is_unread: bool,
+    /// What a later minor version put behind the sections, or what is unread; encoded again as it was.
+    trailing: []const u8,
 
     pub const Shard = struct {
         /// Sizes of the whole tensor.
@@ -45,6 +54,25 @@ pub const DescriptorInfo = struct {
 
     pub fn rank(self: *const DescriptorInfo) usize {
         return self.shape.len;
+    }
+};
+
+/// What a reader of descriptors accepts; the default is a strict reader.
+pub const DecodeOptions = struct {
+    /// Accepts private layouts, quantization schemes, devices and memory classes, upon which writer and reader have agreed.
+    private_tags: bool = false,
+    /// Accepts element types, layouts and quantization schemes that are not known: the descriptor is opaque then.
+    permissive: bool = false,
+    /// Longest descriptor accepted, in bytes; 0 means 16 MiB.
+    max_length: u64 = 0,
+
+    pub fn raw(self: DecodeOptions) abi.c.HurrayDecodeOptions {
+        const flags: abi.constants.DecodeFlags = .{ .permissive = self.permissive, .private_tags = self.private_tags };
+        return .{
+            .struct_size = @sizeOf(abi.c.HurrayDecodeOptions),
+            .flags = @bitCast(flags),
+            .max_length = self.max_length,
+        };
     }
 };
 
@@ -66,6 +94,15 @@ pub const Descriptor = struct {
         return .{ .handle = .init(out.?) };
     }
 
+    /// As `decode`, by the options of the caller.
+    pub fn decodeOptions(bytes: []const u8, options: DecodeOptions, diagnostics: ?*Diagnostics) Error!Descriptor {
+        try library.ensure(diagnostics);
+        const raw = options.raw();
+        var out: ?*abi.c.HurrayDescriptor = null;
+        try diagnostics_.check(library.table.descriptor_decode_options(bytes.ptr, bytes.len, &raw, &out, diagnostics_.reportOf(diagnostics)));
+        return .{ .handle = .init(out.?) };
+    }
+
     /// The length of the descriptor that starts at `bytes`, from its first 20 bytes; for readers of streams.
     pub fn peekLength(bytes: []const u8, diagnostics: ?*Diagnostics) Error!u64 {
         try library.ensure(diagnostics);
@@ -77,6 +114,37 @@ pub const Descriptor = struct {
     /// All fields, in one call.
     pub fn info(self: *const Descriptor, diagnostics: ?*Diagnostics) Error!DescriptorInfo {
         return infoOf(try self.handle.get(diagnostics), diagnostics);
+    }
+
+    /// The fields of the layout. Slices in them live as long as the descriptor.
+    pub fn layoutFields(self: *const Descriptor, diagnostics: ?*Diagnostics) Error!layout_fields.LayoutFields {
+        return layout_fields.read(try self.handle.get(diagnostics), diagnostics);
+    }
+
+    /// How the elements are quantized; null when they are not. Slices in it live as long as the descriptor.
+    pub fn quantization(self: *const Descriptor, diagnostics: ?*Diagnostics) Error!?sections.Quantization {
+        return sections.quantization(try self.handle.get(diagnostics), diagnostics);
+    }
+
+    /// The bytes of the quantization section behind its length; empty when there is none. They live as long as the
+    /// descriptor.
+    pub fn quantizationPayload(self: *const Descriptor, diagnostics: ?*Diagnostics) Error![]const u8 {
+        return sections.quantizationPayload(try self.handle.get(diagnostics), diagnostics);
+    }
+
+    /// What the writer said about the values; null when nothing.
+    pub fn statistics(self: *const Descriptor, diagnostics: ?*Diagnostics) Error!?sections.Statistics {
+        return sections.statistics(try self.handle.get(diagnostics), diagnostics);
+    }
+
+    /// What the elements are, when their type is a private one.
+    pub fn extensionType(self: *const Descriptor, diagnostics: ?*Diagnostics) Error!?sections.ExtensionType {
+        return sections.extensionType(try self.handle.get(diagnostics), diagnostics);
+    }
+
+    /// The role of a member of an overlay; null for other tensors.
+    pub fn memberRole(self: *const Descriptor, diagnostics: ?*Diagnostics) Error!?abi.constants.MemberRole {
+        return sections.memberRole(try self.handle.get(diagnostics), diagnostics);
     }
 
     /// One entry of the buffer table. Errors: HurrayIndexOutOfBounds.
@@ -108,6 +176,7 @@ pub fn infoOf(handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagnostics)
     var raw: abi.c.HurrayDescriptorInfo = .{ .struct_size = @sizeOf(abi.c.HurrayDescriptorInfo) };
     try diagnostics_.check(library.table.descriptor_info(handle, &raw, diagnostics_.reportOf(diagnostics)));
     const rank = raw.rank;
+    const reading: abi.constants.DescriptorFlags = @bitCast(raw.reading);
     return .{
         .version_major = raw.version_major,
         .version_minor = raw.version_minor,
@@ -125,6 +194,9 @@ pub fn infoOf(handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagnostics)
             .parent_shape = raw.parent_shape[0..rank],
             .shard_offset = raw.shard_offset[0..rank],
         },
+        .is_opaque = reading.@"opaque",
+        .is_unread = reading.unread,
+        .trailing = layout_fields.slice(u8, raw.trailing, raw.trailing_length),
     };
 }
 

@@ -6,6 +6,8 @@ const library = @import("library.zig");
 const Handle = @import("handle.zig").Handle;
 const BufferEntry = @import("buffer_entry.zig").BufferEntry;
 const Descriptor = @import("descriptor.zig").Descriptor;
+const layout_fields = @import("layout_fields.zig");
+const sections = @import("sections.zig");
 const rankOf = @import("shape.zig").rankOf;
 
 const Diagnostics = diagnostics_.Diagnostics;
@@ -14,6 +16,7 @@ const Error = diagnostics_.Error;
 /// Collects the fields of a descriptor; `build` validates them all. Threads: used by one at a time.
 pub const DescriptorBuilder = struct {
     handle: Handle(abi.c.HurrayDescriptorBuilder, "descriptor_builder_destroy", "descriptor builder"),
+    layout: abi.constants.Layout,
 
     /// Starts a descriptor; `shape` is copied. Errors: HurrayInvalidArgument: more than 64 dimensions.
     pub fn init(
@@ -32,7 +35,42 @@ pub const DescriptorBuilder = struct {
             &out,
             diagnostics_.reportOf(diagnostics),
         ));
-        return .{ .handle = .init(out.?) };
+        return .{ .handle = .init(out.?), .layout = layout };
+    }
+
+    /// Accepts private layouts, quantization schemes, devices and memory classes, upon which the readers have agreed; before
+    /// buffers of such are added.
+    pub fn allowPrivateTags(self: *DescriptorBuilder, diagnostics: ?*Diagnostics) Error!void {
+        const handle = try self.handle.get(diagnostics);
+        try diagnostics_.check(library.table.descriptor_builder_allow_private_tags(handle, diagnostics_.reportOf(diagnostics)));
+    }
+
+    /// The fields of the layout that the builder was made for; copied. Once only for tiles: levels add up.
+    ///
+    /// Errors: HurrayInvalidArgument: fields of another layout. Whether they fit the shape and the buffers is checked by
+    /// `build`.
+    pub fn setLayoutFields(self: *DescriptorBuilder, fields: layout_fields.LayoutFields, diagnostics: ?*Diagnostics) Error!void {
+        try layout_fields.set(try self.handle.get(diagnostics), self.layout, fields, diagnostics);
+    }
+
+    /// Says how the elements are quantized; copied. The buffers with scales and zero points are added as others are.
+    pub fn setQuantization(self: *DescriptorBuilder, section: sections.Quantization, diagnostics: ?*Diagnostics) Error!void {
+        try sections.setQuantization(try self.handle.get(diagnostics), section, diagnostics);
+    }
+
+    /// Says something about the values.
+    pub fn setStatistics(self: *DescriptorBuilder, section: sections.Statistics, diagnostics: ?*Diagnostics) Error!void {
+        try sections.setStatistics(try self.handle.get(diagnostics), section, diagnostics);
+    }
+
+    /// Says what the elements are; the element type is a private one then.
+    pub fn setExtensionType(self: *DescriptorBuilder, section: sections.ExtensionType, diagnostics: ?*Diagnostics) Error!void {
+        try sections.setExtensionType(try self.handle.get(diagnostics), section, diagnostics);
+    }
+
+    /// Makes the tensor a member of an overlay.
+    pub fn setMemberRole(self: *DescriptorBuilder, role: abi.constants.MemberRole, diagnostics: ?*Diagnostics) Error!void {
+        try sections.setMemberRole(try self.handle.get(diagnostics), role, diagnostics);
     }
 
     /// Offset of the first element in buffer 0, in bytes.

@@ -26,14 +26,22 @@ const constants = abi.constants;
 pub const c_abi_version = constants.c_abi_version;
 pub const dimension_dynamic = constants.dimension_dynamic;
 pub const max_rank = constants.max_rank;
+pub const max_tile_levels = constants.max_tile_levels;
 pub const AlignmentPolicy = constants.AlignmentPolicy;
+pub const CombineOp = constants.CombineOp;
+pub const CompositionRule = constants.CompositionRule;
 pub const Device = constants.Device;
 pub const FileFormat = constants.FileFormat;
 pub const HandleKind = constants.HandleKind;
+pub const KvRole = constants.KvRole;
 pub const Layout = constants.Layout;
+pub const MemberRole = constants.MemberRole;
 pub const MemoryClass = constants.MemoryClass;
+pub const Scheme = constants.Scheme;
+pub const StatisticsFlags = constants.StatisticsFlags;
 pub const Status = constants.Status;
 pub const SyncMode = constants.SyncMode;
+pub const TableIndex = constants.TableIndex;
 pub const ReleaseCallback = abi.callbacks.ReleaseCallback;
 
 const diagnostics = @import("diagnostics.zig");
@@ -87,9 +95,20 @@ pub const Producer = @import("producer.zig").Producer;
 pub const EventReleaseFn = abi.callbacks.EventReleaseFn;
 
 const descriptor = @import("descriptor.zig");
+pub const DecodeOptions = descriptor.DecodeOptions;
 pub const Descriptor = descriptor.Descriptor;
 pub const DescriptorInfo = descriptor.DescriptorInfo;
 pub const DescriptorBuilder = @import("descriptor_builder.zig").DescriptorBuilder;
+
+const layout_fields = @import("layout_fields.zig");
+pub const LayoutFields = layout_fields.LayoutFields;
+pub const TileLevel = layout_fields.TileLevel;
+pub const Tiles = layout_fields.Tiles;
+
+const sections = @import("sections.zig");
+pub const ExtensionType = sections.ExtensionType;
+pub const Quantization = sections.Quantization;
+pub const Statistics = sections.Statistics;
 
 pub const Tensor = @import("tensor.zig").Tensor;
 pub const TensorContext = @import("tensor_context.zig").TensorContext;

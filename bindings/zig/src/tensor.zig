@@ -6,7 +6,9 @@ const buffer_ = @import("buffer.zig");
 const descriptor_ = @import("descriptor.zig");
 const diagnostics_ = @import("diagnostics.zig");
 const handoff = @import("handoff.zig");
+const layout_fields = @import("layout_fields.zig");
 const library = @import("library.zig");
+const sections = @import("sections.zig");
 const tensor_create = @import("tensor_create.zig");
 const Handle = @import("handle.zig").Handle;
 const BufferList = @import("buffer_list.zig").BufferList;
@@ -53,11 +55,32 @@ pub const Tensor = struct {
     /// `Descriptor.decode` and `fromParts`. A context of a higher version is good when the copy of the library that made it
     /// vouches for this package's.
     pub fn import(buffers: *BufferList, context: *TensorContext, diagnostics: ?*Diagnostics) Error!Tensor {
+        return importBy(null, buffers, context, diagnostics);
+    }
+
+    /// As `import`, and reads the descriptor by the options of the caller. Errors also: HurrayUnsupported: permissive, and
+    /// the layout is not known.
+    pub fn importOptions(
+        buffers: *BufferList,
+        context: *TensorContext,
+        options: descriptor_.DecodeOptions,
+        diagnostics: ?*Diagnostics,
+    ) Error!Tensor {
+        const raw = options.raw();
+        return importBy(&raw, buffers, context, diagnostics);
+    }
+
+    fn importBy(
+        options: ?*const abi.c.HurrayDecodeOptions,
+        buffers: *BufferList,
+        context: *TensorContext,
+        diagnostics: ?*Diagnostics,
+    ) Error!Tensor {
         var list: ?*abi.c.HurrayBufferList = try buffers.handle.get(diagnostics);
         var described: ?*abi.c.HurrayTensorContext = try context.handle.get(diagnostics);
         var out: ?*abi.c.HurrayTensor = null;
         // The library checks the context's version before it reads anything else of it.
-        const status = library.table.tensor_import(&list, &described, &out, diagnostics_.reportOf(diagnostics));
+        const status = library.table.tensor_import_options(&list, &described, options, &out, diagnostics_.reportOf(diagnostics));
         if (status == @intFromEnum(diagnostics_.Status.version_mismatch)) context.noteVersion(diagnostics);
         try diagnostics_.check(status);
         _ = buffers.handle.take();
@@ -139,6 +162,31 @@ pub const Tensor = struct {
     /// All fields of the descriptor; the slices belong to the tensor and live as long as it does.
     pub fn descriptorInfo(self: *const Tensor, diagnostics: ?*Diagnostics) Error!descriptor_.DescriptorInfo {
         return descriptor_.infoOf(try self.borrowDescriptor(diagnostics), diagnostics);
+    }
+
+    /// The fields of the layout. Slices in them live as long as the tensor.
+    pub fn layoutFields(self: *const Tensor, diagnostics: ?*Diagnostics) Error!layout_fields.LayoutFields {
+        return layout_fields.read(try self.borrowDescriptor(diagnostics), diagnostics);
+    }
+
+    /// How the elements are quantized; null when they are not. Slices in it live as long as the tensor.
+    pub fn quantization(self: *const Tensor, diagnostics: ?*Diagnostics) Error!?sections.Quantization {
+        return sections.quantization(try self.borrowDescriptor(diagnostics), diagnostics);
+    }
+
+    /// What the writer said about the values; null when nothing.
+    pub fn statistics(self: *const Tensor, diagnostics: ?*Diagnostics) Error!?sections.Statistics {
+        return sections.statistics(try self.borrowDescriptor(diagnostics), diagnostics);
+    }
+
+    /// What the elements are, when their type is a private one.
+    pub fn extensionType(self: *const Tensor, diagnostics: ?*Diagnostics) Error!?sections.ExtensionType {
+        return sections.extensionType(try self.borrowDescriptor(diagnostics), diagnostics);
+    }
+
+    /// The role of a member of an overlay; null for other tensors.
+    pub fn memberRole(self: *const Tensor, diagnostics: ?*Diagnostics) Error!?abi.constants.MemberRole {
+        return sections.memberRole(try self.borrowDescriptor(diagnostics), diagnostics);
     }
 
     /// One entry of the descriptor's buffer table. Errors: HurrayIndexOutOfBounds.

@@ -30,11 +30,21 @@ pub const TensorStreamReader = struct {
         max_descriptor_length: u64 = 0,
         /// Largest tensor accepted, in bytes over all its buffers; 0: no limit.
         max_tensor_bytes: u64 = 0,
+        /// Accepts private layouts and quantization schemes, upon which writer and reader have agreed.
+        private_tags: bool = false,
+        /// Accepts element types and quantization schemes that are not known. A layout that is not known ends the stream
+        /// with HurrayUnsupported: nobody knows where the next tensor starts.
+        permissive: bool = false,
 
         fn raw(self: Options) abi.c.HurrayStreamOptions {
+            const flags: abi.constants.StreamFlags = .{
+                .close_fd = self.fd == .close,
+                .private_tags = self.private_tags,
+                .permissive = self.permissive,
+            };
             return .{
                 .struct_size = @sizeOf(abi.c.HurrayStreamOptions),
-                .flags = if (self.fd == .close) abi.c.HURRAY_STREAM_CLOSE_FD else 0,
+                .flags = @bitCast(flags),
                 .max_descriptor_length = self.max_descriptor_length,
                 .max_tensor_bytes = self.max_tensor_bytes,
             };

@@ -71,6 +71,11 @@ pub const View = struct {
         return self.flags().@"packed";
     }
 
+    /// Whether the tensor is quantized: the elements here are the stored values, to which the scheme is not applied.
+    pub fn isQuantized(self: *const View) bool {
+        return self.flags().quantized;
+    }
+
     /// Address of element (0, ..., 0), one of the device when the memory is not the host's. Null when there are no
     /// elements and no memory.
     pub fn address(self: *const View) ?*anyopaque {

@@ -2,23 +2,45 @@
 
 const std = @import("std");
 const hurray = @import("hurray");
+const describe = @import("describe.zig");
 
+const Allocator = std.mem.Allocator;
 const Stringify = std.json.Stringify;
 
-pub fn run(io: std.Io, gpa: std.mem.Allocator, diagnostics: *hurray.Diagnostics) !void {
+pub fn run(io: std.Io, gpa: Allocator, diagnostics: *hurray.Diagnostics) !void {
     var input_buffer: [64 * 1024]u8 = undefined;
     var input = std.Io.File.stdin().readerStreaming(io, &input_buffer);
     var output_buffer: [64 * 1024]u8 = undefined;
     var output = std.Io.File.stdout().writerStreaming(io, &output_buffer);
-    while (try input.interface.takeDelimiter('\n')) |path| {
-        if (path.len == 0) continue;
-        try replay(io, gpa, path, &output.interface, diagnostics);
+    while (try input.interface.takeDelimiter('\n')) |line| {
+        if (line.len == 0) continue;
+        try replay(io, gpa, line, &output.interface, diagnostics);
         try output.interface.writeByte('\n');
     }
     try output.interface.flush();
 }
 
-fn replay(io: std.Io, gpa: std.mem.Allocator, path: []const u8, writer: *std.Io.Writer, diagnostics: *hurray.Diagnostics) !void {
+/// What stands behind the tab of a line.
+fn optionsOf(text: []const u8) !hurray.DecodeOptions {
+    var options: hurray.DecodeOptions = .{};
+    var names = std.mem.splitScalar(u8, text, ',');
+    while (names.next()) |name| {
+        if (std.mem.eql(u8, name, "private_tags")) {
+            options.private_tags = true;
+        } else if (std.mem.eql(u8, name, "permissive")) {
+            options.permissive = true;
+        } else {
+            std.debug.print("driver: unknown option {s}\n", .{name});
+            return error.Usage;
+        }
+    }
+    return options;
+}
+
+fn replay(io: std.Io, gpa: Allocator, line: []const u8, writer: *std.Io.Writer, diagnostics: *hurray.Diagnostics) !void {
+    const tab = std.mem.indexOfScalar(u8, line, '\t');
+    const path = line[0 .. tab orelse line.len];
+    const options: hurray.DecodeOptions = if (tab) |at| try optionsOf(line[at + 1 ..]) else .{};
     const bytes = std.Io.Dir.cwd().readFileAlloc(io, path, gpa, .unlimited) catch |err| {
         std.debug.print("driver: cannot read {s}: {s}\n", .{ path, @errorName(err) });
         return error.Explained;
@@ -28,19 +50,17 @@ fn replay(io: std.Io, gpa: std.mem.Allocator, path: []const u8, writer: *std.Io.
     try json.beginObject();
     try json.objectField("path");
     try json.write(path);
-    if (hurray.Descriptor.decode(bytes, diagnostics)) |decoded| {
+    if (hurray.Descriptor.decodeOptions(bytes, options, diagnostics)) |decoded| {
         var descriptor = decoded;
         defer descriptor.deinit();
-        const info = try descriptor.info(diagnostics);
-        const entries = try gpa.alloc(hurray.BufferEntry, info.buffer_count);
-        defer gpa.free(entries);
-        for (entries, 0..) |*entry, i| entry.* = try descriptor.bufferEntry(@intCast(i), diagnostics);
         try json.objectField("descriptor");
-        try writeDescriptor(&json, info, entries, bytes.len - info.descriptor_length);
-        const encoded = try reencode(gpa, &descriptor, info, entries, diagnostics);
+        try describe.write(&json, &descriptor, bytes.len, diagnostics);
+        const encoded = try descriptor.encodeAlloc(gpa, diagnostics);
         defer gpa.free(encoded);
         try json.objectField("reencoded");
         try json.print("\"{x}\"", .{encoded});
+        try json.objectField("rebuilt");
+        try writeRebuilt(&json, gpa, &descriptor, options.private_tags, diagnostics);
     } else |_| {
         try json.objectField("error");
         try writeError(&json, diagnostics);
@@ -62,73 +82,45 @@ fn writeError(json: *Stringify, diagnostics: *const hurray.Diagnostics) !void {
     try json.endObject();
 }
 
-fn writeDescriptor(json: *Stringify, info: hurray.DescriptorInfo, entries: []const hurray.BufferEntry, trailing_bytes: u64) !void {
-    try json.beginObject();
-    try field(json, "version_major", info.version_major);
-    try field(json, "version_minor", info.version_minor);
-    try field(json, "descriptor_length", info.descriptor_length);
-    try field(json, "trailing_bytes", trailing_bytes);
-    try field(json, "flags", info.flags);
-    try field(json, "type", std.enums.tagName(hurray.ElementType, info.element_type) orelse "unknown");
-    try field(json, "type_tag", @intFromEnum(info.element_type));
-    try field(json, "layout", std.enums.tagName(hurray.Layout, info.layout) orelse "unknown");
-    try field(json, "layout_tag", @intFromEnum(info.layout));
-    try field(json, "rank", info.rank());
-    try field(json, "shape", info.shape);
-    try field(json, "byte_offset", info.byte_offset);
-    try json.objectField("layout_fields");
-    try json.beginObject();
-    if (info.strides) |strides| try field(json, "strides", strides);
-    try json.endObject();
-    try json.objectField("buffers");
-    try json.beginArray();
-    for (entries) |entry| {
-        try json.beginObject();
-        try field(json, "byte_size", entry.byte_size);
-        try field(json, "alignment", entry.alignment);
-        try field(json, "device_tag", @intFromEnum(entry.device));
-        try field(json, "sync_mode", @intFromEnum(entry.sync_mode));
-        try field(json, "memory_class", @intFromEnum(entry.memory_class));
-        try json.endObject();
-    }
-    try json.endArray();
-    try field(json, "quantization", null);
-    try json.objectField("shard");
-    if (info.shard) |shard| {
-        try json.beginObject();
-        try field(json, "parent_shape", shard.parent_shape);
-        try field(json, "shard_offset", shard.shard_offset);
-        try json.endObject();
-    } else {
-        try json.write(null);
-    }
-    try field(json, "statistics", null);
-    try field(json, "extension_type", null);
-    try field(json, "composite_member", null);
-    try json.endObject();
-}
-
-fn field(json: *Stringify, name: []const u8, value: anytype) !void {
-    try json.objectField(name);
-    try json.write(value);
-}
-
-/// The fields, put into a builder and encoded.
-fn reencode(
-    gpa: std.mem.Allocator,
+/// The bytes of a descriptor that is built anew from the fields, or why it is refused; null for one with tags that nobody
+/// knows.
+fn writeRebuilt(
+    json: *Stringify,
+    gpa: Allocator,
     descriptor: *const hurray.Descriptor,
-    info: hurray.DescriptorInfo,
-    entries: []const hurray.BufferEntry,
+    private_tags: bool,
     diagnostics: *hurray.Diagnostics,
-) ![]u8 {
-    var builder = try hurray.DescriptorBuilder.init(info.element_type, info.layout, info.shape, diagnostics);
+) !void {
+    if ((try descriptor.info(diagnostics)).is_opaque) return json.write(null);
+    var builder = try collect(descriptor, private_tags, diagnostics);
     defer builder.deinit();
+    if (builder.build(diagnostics)) |made| {
+        var built = made;
+        defer built.deinit();
+        const encoded = try built.encodeAlloc(gpa, diagnostics);
+        defer gpa.free(encoded);
+        try json.print("\"{x}\"", .{encoded});
+    } else |_| {
+        try json.beginObject();
+        try json.objectField("error");
+        try writeError(json, diagnostics);
+        try json.endObject();
+    }
+}
+
+/// A builder with all fields of a descriptor.
+fn collect(descriptor: *const hurray.Descriptor, private_tags: bool, diagnostics: *hurray.Diagnostics) !hurray.DescriptorBuilder {
+    const info = try descriptor.info(diagnostics);
+    var builder = try hurray.DescriptorBuilder.init(info.element_type, info.layout, info.shape, diagnostics);
+    errdefer builder.deinit();
+    if (private_tags) try builder.allowPrivateTags(diagnostics);
     try builder.setByteOffset(info.byte_offset, diagnostics);
-    if (info.strides) |strides| try builder.setStrides(strides, diagnostics);
+    try builder.setLayoutFields(try descriptor.layoutFields(diagnostics), diagnostics);
+    for (0..info.buffer_count) |i| try builder.addBuffer(try descriptor.bufferEntry(@intCast(i), diagnostics), diagnostics);
     if (info.shard) |shard| try builder.setShard(shard.parent_shape, shard.shard_offset, diagnostics);
-    for (entries) |entry| try builder.addBuffer(entry, diagnostics);
-    var built = try builder.build(diagnostics);
-    defer built.deinit();
-    // What a later minor version added is kept by the decoded descriptor and unknown to a builder of 1.0.
-    return (if (info.version_minor == 0) &built else descriptor).encodeAlloc(gpa, diagnostics);
+    if (try descriptor.quantization(diagnostics)) |section| try builder.setQuantization(section, diagnostics);
+    if (try descriptor.statistics(diagnostics)) |section| try builder.setStatistics(section, diagnostics);
+    if (try descriptor.extensionType(diagnostics)) |section| try builder.setExtensionType(section, diagnostics);
+    if (try descriptor.memberRole(diagnostics)) |role| try builder.setMemberRole(role, diagnostics);
+    return builder;
 }
