@@ -4,6 +4,7 @@ test {
     _ = @import("buffer_test.zig");
     _ = @import("descriptor_test.zig");
     _ = @import("exchange_test.zig");
+    _ = @import("fields_test.zig");
     _ = @import("file_test.zig");
     _ = @import("fork_test.zig");
     _ = @import("handoff_test.zig");
