@@ -3,6 +3,7 @@
 #include <functional>
 #include <vector>
 
+#include "abi/tests/composites.hpp"
 #include "abi/tests/support.hpp"
 
 namespace {
@@ -196,12 +197,43 @@ TEST_F(HandleChecks, FilesAndStreams) {
                                   }});
 }
 
+TEST_F(HandleChecks, CompositeAndBuilder) {
+    AlignedBytes<128> members;
+    HurrayCompositeBuilder* builder = hurray_test::partition_builder(members.bytes, &ReleaseCounter::release, &releases);
+    HurrayComposite* composite = nullptr;
+    ASSERT_EQ(hurray_composite_builder_build(builder, &composite, nullptr), HURRAY_OK);
+    expect_detected<HurrayCompositeBuilder>(
+        "composite builder", builder, &hurray_composite_builder_destroy,
+        Uses<HurrayCompositeBuilder>{
+            [](HurrayCompositeBuilder* stale) {
+                HurrayComposite* made = nullptr;
+                return hurray_composite_builder_build(stale, &made, nullptr);
+            },
+            [](HurrayCompositeBuilder* stale) { return hurray_composite_builder_destroy_deferred(&stale, nullptr); },
+        });
+    EXPECT_EQ(releases.calls, 0);
+    expect_detected<HurrayComposite>("composite", composite, &hurray_composite_destroy,
+                                     Uses<HurrayComposite>{
+                                         [](HurrayComposite* stale) {
+                                             HurrayTensor* merged = nullptr;
+                                             return hurray_composite_merged(stale, nullptr, &merged, nullptr);
+                                         },
+                                         [](HurrayComposite* stale) {
+                                             const HurrayDescriptor* head = nullptr;
+                                             return hurray_composite_head(stale, &head, nullptr);
+                                         },
+                                         [](HurrayComposite* stale) { return hurray_composite_destroy_deferred(&stale, nullptr); },
+                                     });
+    EXPECT_EQ(releases.calls, 2);
+}
+
 TEST_F(HandleChecks, EveryKindOfHandleIsTestedHere) {
-    // Eleven kinds: buffer, list, context, tensor, descriptor, builder, queue, file writer, file, reader, writer.
+    // Thirteen kinds: buffer, list, context, tensor, descriptor, builder, queue, file writer, file, reader, writer, composite,
+    // composite builder.
     std::uint64_t handles = 0;
     std::uint64_t bytes = 0;
-    EXPECT_EQ(hurray_live_handles(11, &handles, &bytes, nullptr), HURRAY_OK);
-    EXPECT_EQ(hurray_live_handles(12, &handles, &bytes, nullptr), HURRAY_ERR_INVALID_ARGUMENT)
+    EXPECT_EQ(hurray_live_handles(13, &handles, &bytes, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_live_handles(14, &handles, &bytes, nullptr), HURRAY_ERR_INVALID_ARGUMENT)
         << "a new kind of handle needs a test above, and its number here";
 }
 
