@@ -71,13 +71,14 @@ TEST(Decode, EveryDescriptorLengthThatIsTooShortIsRefusedWithinTheDescriptor) {
 TEST(Decode, EverySingleByteMutationIsRefusedOrEncodesToTheSameBytes) {
     std::uint64_t accepted = 0;
     std::uint64_t refused = 0;
+    std::size_t index = 0;
     for (const auto& [name, bytes, options, entry] : test::valid_descriptors()) {
-        // Of the largest descriptors, the values that are most likely to be special.
-        const bool large = bytes.size() > 160;
+        // Of most descriptors, the values that are most likely to be special; of each of the others that is not large, all.
+        const bool few = ++index % 6 != 0 || bytes.size() > 160;
         Bytes changed = bytes;
         for (std::size_t at = 0; at < bytes.size(); ++at) {
             for (int value = 0; value < 256; ++value) {
-                if (large && value > 4 && value < 252 && value != 64 && value != 127 && value != 128) continue;
+                if (few && value > 4 && value < 252 && value != 64 && value != 127 && value != 128) continue;
                 changed[at] = static_cast<std::byte>(value);
                 const auto decoded = test::decode_exact(changed, options);
                 if (decoded) {
@@ -199,7 +200,7 @@ TEST(Decode, PrivateDevicesAreReadWhenTheCallerAllowsThem) {
                     EXPECT_EQ(fault(decoded), fault_of(Status::invalid_type, handle_at + 12));
                 } else if (sync == 3) {
                     EXPECT_EQ(fault(decoded), fault_of(Status::invalid_sync_mode, handle_at + 13));
-                } else if (memory == 0x04 || memory == 0xEF || memory == 0xFF) {
+                } else if (memory != 0x00 && memory != 0xF0 && memory != 0xFE) {
                     EXPECT_EQ(fault(decoded), fault_of(Status::invalid_type, handle_at + 14));
                 } else {
                     ASSERT_TRUE(decoded.has_value());
