@@ -2,15 +2,13 @@
 
 load("//tools/bazel:python.bzl", "py_test_system")
 
-def driver_tests(name, driver, language, golden_manifests = ["manifest.json"], **kwargs):
+def driver_tests(name, driver, language, **kwargs):
     """Tests name_golden_test and name_stage_test of a driver.
 
     Args:
       name: prefix of the tests' names.
       driver: label of the program.
       language: such as "java": the tests are tagged lang_java.
-      golden_manifests: which of tests/golden/descriptors the driver answers; with "manifest_more.json" those of all layouts
-        and sections.
       **kwargs: handed on to both (size, tags).
     """
     tags = kwargs.pop("tags", []) + ["lang_" + language]
@@ -21,10 +19,7 @@ def driver_tests(name, driver, language, golden_manifests = ["manifest.json"], *
                 driver,
                 "//tests/golden:descriptors",
             ],
-            env = {
-                "HURRAY_DRIVER": "{ROOT}/$(rootpath %s)" % driver,
-                "HURRAY_GOLDEN_MANIFESTS": ",".join(golden_manifests),
-            },
+            env = {"HURRAY_DRIVER": "{ROOT}/$(rootpath %s)" % driver},
             main = "//tests/conformance:{}_test.py".format(test),
             tags = tags,
             deps = ["//tests/conformance:support"],

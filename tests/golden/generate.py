@@ -24,12 +24,6 @@ import valid_sections  # noqa: E402
 import valid_with_options  # noqa: E402
 from invalid_descriptors import STRUCTURE, Refused  # noqa: E402
 
-# What the readers of all languages cover so far: vectors of other layouts, of sections but shard, and for readers with
-# options have a manifest of their own.
-COVERED_LAYOUTS = (1, 2, 3)
-COVERED_FLAGS = 1 << 1
-
-
 def in_words(name):
     return name.replace("_", " ")
 
@@ -65,11 +59,6 @@ def refused(name, descriptor, code, field):
     return Refused(name, in_words(name), data, code, descriptor.offset_of(field.lstrip("@")), named)
 
 
-def is_covered(descriptor, options):
-    flags = descriptor.flag_bits()
-    return descriptor.layout_tag in COVERED_LAYOUTS and flags & ~COVERED_FLAGS == 0 and not options
-
-
 def field_in_message(field):
     """The name that a message has: without level, index, table, and what tells fields of one name apart."""
     return re.sub(r"statistics |scheme_(?=flags)|member_(?=reserved)|(?<=reserved)2|level \d+: |buffers\[\d+\]\.|\[\d+\]", "", field)
@@ -78,25 +67,21 @@ def field_in_message(field):
 def files():
     """All files by their path below the folder, with their content."""
     result = {}
-    manifests = {
-        "manifest.json": {"format_version": "1.0", "valid": [], "invalid": []},
-        "manifest_more.json": {"format_version": "1.0", "valid": [], "invalid": []},
-    }
+    manifest = {"format_version": "1.0", "valid": [], "invalid": []}
 
-    def add(manifest, kind, name, data, entry):
+    def add(kind, name, data, entry):
         path = f"{kind}/{name}.bin"
         if path in result:
             raise ValueError(f"{path}: two vectors of this name")
         result[path] = data
-        manifests[manifest][kind].append({"name": name, "file": path, **entry})
+        manifest[kind].append({"name": name, "file": path, **entry})
 
     for name, description, descriptor, options in all_valid():
         entry = {"description": description, "descriptor": descriptor.as_json()}
         if options:
             entry["options"] = options
         entry.update(rebuilt.expected(descriptor, options))
-        manifest = "manifest.json" if is_covered(descriptor, options) else "manifest_more.json"
-        add(manifest, "valid", name, descriptor.encoded(), entry)
+        add("valid", name, descriptor.encoded(), entry)
     for wrong, options in all_invalid():
         error = {"code": wrong.code, "name": invalid_descriptors.NAMES[wrong.code], "offset": wrong.offset}
         entry = {"description": wrong.description, "error": error}
@@ -104,10 +89,9 @@ def files():
             entry["field"] = field_in_message(wrong.field)
         if options:
             entry["options"] = options
-        add("manifest_more.json" if options else "manifest.json", "invalid", wrong.name, wrong.data, entry)
-    for path, manifest in manifests.items():
-        text = ",\n".join(json.dumps(key) + ": " + section(value) for key, value in manifest.items())
-        result[path] = ("{\n" + text + "\n}\n").encode()
+        add("invalid", wrong.name, wrong.data, entry)
+    text = ",\n".join(json.dumps(key) + ": " + section(value) for key, value in manifest.items())
+    result["manifest.json"] = ("{\n" + text + "\n}\n").encode()
     return result
 
 
@@ -115,8 +99,6 @@ def section(value):
     """JSON with one line a vector, so that a change of one is a change of one line."""
     if isinstance(value, str):
         return json.dumps(value)
-    if not value:
-        return "[]"
     return "[\n" + ",\n".join("  " + json.dumps(entry) for entry in value) + "\n]"
 
 
@@ -124,7 +106,7 @@ def on_disk(folder):
     return {
         str(path.relative_to(folder).as_posix()): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and (path.suffix == ".bin" or path.name in ("manifest.json", "manifest_more.json"))
+        if path.is_file() and path.suffix in (".bin", ".json")
     }
 
 

@@ -42,9 +42,9 @@ class GeneratorTest(unittest.TestCase):
             self.assertEqual(check(folder, wanted), (True, ""))
 
     def test_there_are_at_least_400_of_each(self):
-        manifests = [json.loads(text) for path, text in generate.files().items() if path.endswith(".json")]
-        for kind in ("valid", "invalid"):
-            self.assertGreaterEqual(sum(len(manifest[kind]) for manifest in manifests), 400)
+        manifest = json.loads(generate.files()["manifest.json"])
+        self.assertGreaterEqual(len(manifest["valid"]), 400)
+        self.assertGreaterEqual(len(manifest["invalid"]), 400)
 
     def test_all_inputs_differ(self):
         data = [content for path, content in generate.files().items() if path.endswith(".bin")]

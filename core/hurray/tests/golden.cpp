@@ -3,8 +3,6 @@
 namespace hurray::test {
 namespace {
 
-constexpr const char* manifests[] = {"manifest.json", "manifest_more.json"};
-
 DecodeOptions options_of(const json& entry) {
     DecodeOptions options;
     if (!entry.contains("options")) return options;
@@ -22,16 +20,14 @@ DecodeOptions options_of(const json& entry) {
 
 std::vector<GoldenVector> vectors(const char* kind) {
     std::vector<GoldenVector> all;
-    for (const char* manifest : manifests) {
-        const Bytes text = read_file(golden_folder / manifest);
-        const auto* begin = reinterpret_cast<const char*>(text.data());
-        const json parsed = json::parse(begin, begin + text.size());
-        for (const json& entry : parsed.at(kind)) {
-            all.push_back({.name = entry.at("name"),
-                           .bytes = read_file(golden_folder / entry.at("file").get<std::string>()),
-                           .options = options_of(entry),
-                           .entry = entry});
-        }
+    const Bytes text = read_file(golden_folder / "manifest.json");
+    const auto* begin = reinterpret_cast<const char*>(text.data());
+    const json manifest = json::parse(begin, begin + text.size());
+    for (const json& entry : manifest.at(kind)) {
+        all.push_back({.name = entry.at("name"),
+                       .bytes = read_file(golden_folder / entry.at("file").get<std::string>()),
+                       .options = options_of(entry),
+                       .entry = entry});
     }
     return all;
 }
