@@ -205,6 +205,26 @@ fn ask(weights: *Weights, stream: *Gpu.Stream, report: ?*hurray.Diagnostics) !hu
 }
 // end sample
 
+// sample: describe
+fn describeSparse(rows: u64, columns: u64, nnz: u64, report: ?*hurray.Diagnostics) !hurray.Descriptor {
+    var builder = try hurray.DescriptorBuilder.init(.float32, .csr, &.{ rows, columns }, report);
+    defer builder.deinit();
+    try builder.setLayoutFields(.{ .csr = nnz }, report);
+    // Values, column indices, row pointers.
+    for ([_]u64{ 4 * nnz, 8 * nnz, 8 * (rows + 1) }) |size| try builder.addBuffer(.{ .byte_size = size }, report);
+    return builder.build(report);
+}
+
+fn tellScales(tensor: *const hurray.Tensor, out: *std.Io.Writer, report: ?*hurray.Diagnostics) !void {
+    const quantization = try tensor.quantization(report) orelse return out.writeAll("not quantized");
+    switch (quantization.scheme) {
+        .per_tensor_affine => |one| try out.print("{d} * (q - {d})", .{ one.scale, one.zero_point }),
+        .per_channel_affine => |many| try out.print("buffer {d} has the scales of axis {d}", .{ many.parameters.scale_buffer, many.axis }),
+        else => |other| try out.print("{t}", .{other}),
+    }
+}
+// end sample
+
 // sample: errors
 fn explain(bytes: []const u8, out: *std.Io.Writer) !void {
     var report: hurray.Diagnostics = .{};
@@ -309,6 +329,53 @@ test "producer" {
     tensor.deinit();
     try std.testing.expect(memory.freed);
     try std.testing.expectEqual(before, try hurray.liveHandles(.any, null));
+}
+
+test "describe" {
+    var sparse = try describeSparse(3, 4, 5, null);
+    defer sparse.deinit();
+    try std.testing.expectEqual(5, (try sparse.layoutFields(null)).csr);
+    try std.testing.expectEqual(32, (try sparse.bufferEntry(2, null)).byte_size);
+
+    const Case = struct { section: ?hurray.Quantization, sizes: []const u64, text: []const u8 };
+    for ([_]Case{
+        .{ .section = null, .sizes = &.{6}, .text = "not quantized" },
+        .{
+            .section = .{ .scheme = .{ .per_tensor_affine = .{ .scale = 0.5, .zero_point = -2 } } },
+            .sizes = &.{6},
+            .text = "0.5 * (q - -2)",
+        },
+        .{
+            .section = .{ .scheme = .{ .per_channel_affine = .{ .axis = 1, .parameters = .{ .scale_buffer = 1 } } } },
+            .sizes = &.{ 6, 12 },
+            .text = "buffer 1 has the scales of axis 1",
+        },
+        .{
+            .section = .{ .scheme = .{ .per_block_affine = .{ .axis = 0, .block_size = 2, .parameters = .{ .scale_buffer = 1 } } } },
+            .sizes = &.{ 6, 12 },
+            .text = "per_block_affine",
+        },
+    }) |case| {
+        var builder = try hurray.DescriptorBuilder.init(.int8, .row_major, &.{ 2, 3 }, null);
+        defer builder.deinit();
+        if (case.section) |section| try builder.setQuantization(section, null);
+        var buffers = try hurray.BufferList.init(null);
+        defer buffers.deinit();
+        for (case.sizes) |size| {
+            try builder.addBuffer(.{ .byte_size = size }, null);
+            var buffer = try hurray.Buffer.allocate(size, 0, null);
+            defer buffer.deinit();
+            try buffers.push(&buffer, null);
+        }
+        var descriptor = try builder.build(null);
+        defer descriptor.deinit();
+        var tensor = try hurray.Tensor.fromParts(&descriptor, &buffers, null);
+        defer tensor.deinit();
+        var text: [100]u8 = undefined;
+        var out: std.Io.Writer = .fixed(&text);
+        try tellScales(&tensor, &out, null);
+        try std.testing.expectEqualStrings(case.text, out.buffered());
+    }
 }
 
 test "errors" {
