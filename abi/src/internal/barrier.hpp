@@ -27,9 +27,10 @@ inline HurrayStatus succeed(HurrayError* out) noexcept {
     return HURRAY_OK;
 }
 
-/// Runs the body of a public function: a callable that returns Result<void>. No exception passes.
+/// Runs the body of a public function: a callable that returns Result<void>. No exception passes. Inlined always: each body
+/// is used once, and a call would hand over what it captures through memory.
 template <typename Body>
-HurrayStatus guarded(HurrayError* error, Body&& body) noexcept {
+[[gnu::always_inline]] inline HurrayStatus guarded(HurrayError* error, Body&& body) noexcept {
     try {
         const Result<void> result = body();
         if (result.has_value()) [[likely]] return succeed(error);

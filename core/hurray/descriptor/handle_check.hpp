@@ -91,11 +91,12 @@ struct HandleWords {
     }
     [[nodiscard]] std::byte reserved() const noexcept { return static_cast<std::byte>(rest >> 56); }
 
-    /// Whether it is a handle of the CPU, PRODUCER_SYNCED, STANDARD, that breaks no rule of a single handle: most are.
-    /// The four last bytes are 0 then, which is a single comparison; is_plain_handle decides about the others.
+    /// Whether it is a handle of the CPU, PRODUCER_SYNCED, STANDARD, with an alignment that all buffers may have, and
+    /// so breaks no rule of a single handle: most are. The four last bytes are 0 then, so that `rest` is the alignment,
+    /// a power of two; is_plain_handle decides about the others.
     [[nodiscard]] bool is_usual() const noexcept {
-        return rest >> 32 == 0 && is_power_of_two(static_cast<std::uint32_t>(rest)) &&
-               (rest >= least_alignment || byte_size == 0);
+        constexpr std::uint64_t alignments = (std::uint64_t{1} << 32) - least_alignment;
+        return (rest & (rest - 1)) == 0 && rest - least_alignment < alignments;
     }
 };
 
