@@ -38,6 +38,7 @@ from ._constants import (
 from ._loader import load
 from ._version import __version__
 from .buffer import Buffer, BufferList, ReleaseQueue, TensorContext
+from .composite import Composite, CompositeBuilder
 from .descriptor import BufferHandle, Descriptor, DescriptorBuilder, peek_length
 from .errors import (
     BusyError,
@@ -94,6 +95,8 @@ __all__ = [
     "BusyError",
     "ClosedError",
     "CombineOp",
+    "Composite",
+    "CompositeBuilder",
     "CompositeHead",
     "CompositionRule",
     "Coo",

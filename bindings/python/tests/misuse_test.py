@@ -7,7 +7,17 @@ import tempfile
 import unittest
 
 import hurray
-from hurray import Buffer, BufferList, Descriptor, DescriptorBuilder, ReleaseQueue, Tensor, TensorContext, from_hurray
+from hurray import (
+    Buffer,
+    BufferList,
+    CompositeBuilder,
+    Descriptor,
+    DescriptorBuilder,
+    ReleaseQueue,
+    Tensor,
+    TensorContext,
+    from_hurray,
+)
 from support import BaseLine
 
 
@@ -24,11 +34,17 @@ class Kind:
         return library[self.destroy](ctypes.byref(ctypes.c_void_p(handle._address)))
 
 
+def composite(head):
+    with CompositeBuilder(Descriptor.decode(head)) as builder:
+        return builder.build()
+
+
 def kinds(folder):
     path = os.path.join(folder, "model.safetensors")
     with Tensor.wrap(b"abc") as tensor:
         hurray.save_file({"a": tensor}, path)
     descriptor = Descriptor.build("uint8", [64], buffers=[hurray.BufferHandle(64)]).encode()
+    head = Descriptor.build("uint8", [64], layout=hurray.CompositeHead(hurray.CompositionRule.GROUP, 0)).encode()
     return {
         "descriptor": Kind(lambda: Descriptor.decode(descriptor), lambda h: h.encode(), "hurray_descriptor_destroy"),
         "builder": Kind(lambda: DescriptorBuilder("uint8", 1, [1]), lambda h: h.set_byte_offset(1),
@@ -43,6 +59,9 @@ def kinds(folder):
         "file": Kind(lambda: hurray.File.open(path), lambda h: h.keys(), "hurray_file_destroy"),
         "file writer": Kind(lambda: hurray.FileWriter.create(os.path.join(folder, "new")),
                             lambda h: h.set_metadata("a", "b"), "hurray_file_writer_destroy"),
+        "composite builder": Kind(lambda: CompositeBuilder(Descriptor.decode(head)), lambda h: h.build().close(),
+                                  "hurray_composite_builder_destroy"),
+        "composite": Kind(lambda: composite(head), len, "hurray_composite_destroy"),
     }
 
 
