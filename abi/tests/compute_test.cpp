@@ -373,6 +373,105 @@ TEST_F(Compute, OptionsAreLimitsAndRefusedWhenUnknown) {
     EXPECT_EQ(out, nullptr);
 }
 
+/// float32 [4], 1 to 4, whose one buffer has 80 bytes where the descriptor says 16; a member of a partition of [8] on demand.
+HurrayTensor* over_a_longer_buffer(unsigned char* memory, const std::uint64_t* offset = nullptr) {
+    const float numbers[] = {1, 2, 3, 4, 99};
+    std::memcpy(memory, numbers, sizeof numbers);
+    const std::uint64_t shape[] = {4};
+    const std::uint64_t parent[] = {8};
+    const HurrayBufferHandleBytes handle{{16, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0, 0, 0}};
+    HurrayDescriptorBuilder* builder = nullptr;
+    EXPECT_EQ(hurray_descriptor_builder_new(HURRAY_TYPE_FLOAT32, HURRAY_LAYOUT_ROW_MAJOR, shape, 1, &builder, nullptr), HURRAY_OK);
+    if (offset != nullptr) {
+        EXPECT_EQ(hurray_descriptor_builder_set_shard(builder, parent, offset, 1, nullptr), HURRAY_OK);
+    }
+    EXPECT_EQ(hurray_descriptor_builder_add_buffer(builder, &handle, nullptr), HURRAY_OK);
+    HurrayDescriptor* descriptor = nullptr;
+    EXPECT_EQ(hurray_descriptor_builder_build(builder, &descriptor, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_descriptor_builder_destroy(&builder), HURRAY_OK);
+    HurrayBufferList* list = nullptr;
+    HurrayBuffer* buffer = nullptr;
+    EXPECT_EQ(hurray_buffer_list_new(1, &list), HURRAY_OK);
+    EXPECT_EQ(hurray_buffer_from_ptr(memory, 80, 64, HURRAY_DEVICE_CPU, nullptr, nullptr, &buffer), HURRAY_OK);
+    EXPECT_EQ(hurray_buffer_list_push(list, buffer), HURRAY_OK);
+    HurrayTensor* tensor = nullptr;
+    EXPECT_EQ(hurray_tensor_new(descriptor, &list, &tensor, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_descriptor_destroy(&descriptor), HURRAY_OK);
+    return tensor;
+}
+
+// A buffer may be longer than the descriptor says. What is behind is no part of the tensor, for any function.
+TEST_F(Compute, BuffersMayBeLongerThanTheDescriptorSays) {
+    HurrayTensor* tensor = own(over_a_longer_buffer(memory_.bytes));
+    for (const std::uint32_t level : {HURRAY_VALIDATE_DESCRIPTOR, HURRAY_VALIDATE_BUFFERS, HURRAY_VALIDATE_DATA}) {
+        EXPECT_EQ(hurray_tensor_validate(tensor, level, nullptr, &error_), HURRAY_OK) << error_.message;
+    }
+    const std::uint64_t last = 3;
+    double value = 0;
+    double imaginary = 0;
+    EXPECT_EQ(hurray_tensor_element_float64(tensor, &last, 1, &value, &error_), HURRAY_OK) << error_.message;
+    EXPECT_EQ(value, 4);
+    EXPECT_EQ(hurray_tensor_element_complex128(tensor, &last, 1, &value, &imaginary, nullptr), HURRAY_OK);
+    auto bits = sized<HurrayElementBits>();
+    EXPECT_EQ(hurray_tensor_element_bits(tensor, &last, 1, &bits, nullptr), HURRAY_OK);
+    auto address = sized<HurrayElementAddress>();
+    EXPECT_EQ(hurray_tensor_element_address(tensor, &last, 1, &address, nullptr), HURRAY_OK);
+    const std::uint64_t beyond = 4;
+    EXPECT_EQ(hurray_tensor_element_float64(tensor, &beyond, 1, &value, nullptr), HURRAY_ERR_INDEX_OUT_OF_BOUNDS);
+
+    const std::vector<float> expected = {1, 2, 3, 4};
+    EXPECT_EQ(floats_of(transcoded(tensor, HURRAY_LAYOUT_COL_MAJOR)), expected);
+    EXPECT_NE(transcoded(tensor, HURRAY_LAYOUT_COO), nullptr);
+    HurrayTensor* copy = nullptr;
+    std::uint64_t copied = 0;
+    EXPECT_EQ(hurray_tensor_copy(tensor, 0, &copy, &copied, nullptr), HURRAY_OK);
+    own(copy);
+    EXPECT_EQ(copied, 16U);
+    HurrayTensor* quantized = nullptr;
+    EXPECT_EQ(quantize(tensor, per_tensor_int8(), &quantized), HURRAY_OK) << error_.message;
+    auto statistics = sized<HurrayStatistics>();
+    EXPECT_EQ(hurray_tensor_statistics(tensor, HURRAY_STATISTICS_RANGE, nullptr, &statistics, &error_), HURRAY_OK) << error_.message;
+    EXPECT_EQ(statistics.value_max, 4);
+
+    HurrayWriter* writer = nullptr;
+    ASSERT_EQ(hurray_writer_to_memory(&writer, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_writer_write(writer, tensor, &error_), HURRAY_OK) << error_.message;
+    EXPECT_EQ(hurray_writer_destroy(&writer), HURRAY_OK);
+}
+
+TEST_F(Compute, MembersOfCompositesMayHaveLongerBuffers) {
+    const std::uint64_t shape[] = {8};
+    HurrayDescriptorBuilder* head_builder = nullptr;
+    ASSERT_EQ(hurray_descriptor_builder_new(HURRAY_TYPE_FLOAT32, HURRAY_LAYOUT_COMPOSITE, shape, 1, &head_builder, nullptr), HURRAY_OK);
+    auto fields = sized<HurrayLayoutFields>();
+    fields.layout = HURRAY_LAYOUT_COMPOSITE;
+    fields.composition_rule = HURRAY_COMPOSITION_PARTITION;
+    fields.member_count = 2;
+    ASSERT_EQ(hurray_descriptor_builder_set_layout_fields(head_builder, &fields, nullptr), HURRAY_OK);
+    HurrayDescriptor* head = nullptr;
+    ASSERT_EQ(hurray_descriptor_builder_build(head_builder, &head, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_descriptor_builder_destroy(&head_builder), HURRAY_OK);
+    HurrayCompositeBuilder* builder = nullptr;
+    ASSERT_EQ(hurray_composite_builder_new(head, &builder, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_descriptor_destroy(&head), HURRAY_OK);
+    for (const std::uint64_t offset : {0, 4}) {
+        HurrayTensor* member = own(over_a_longer_buffer(memory_.bytes + 32 * offset, &offset));
+        EXPECT_EQ(hurray_composite_builder_add_tensor(builder, member, &error_), HURRAY_OK) << error_.message;
+    }
+    HurrayComposite* composite = nullptr;
+    EXPECT_EQ(hurray_composite_builder_build(builder, &composite, &error_), HURRAY_OK) << error_.message;
+    EXPECT_EQ(hurray_composite_builder_destroy(&builder), HURRAY_OK);
+    const std::uint64_t sixth = 5;
+    double value = 0;
+    EXPECT_EQ(hurray_composite_element_float64(composite, &sixth, 1, &value, &error_), HURRAY_OK) << error_.message;
+    EXPECT_EQ(value, 2);
+    HurrayTensor* merged = nullptr;
+    EXPECT_EQ(hurray_composite_merged(composite, nullptr, &merged, &error_), HURRAY_OK) << error_.message;
+    own(merged);
+    EXPECT_EQ(floats_of(merged), (std::vector<float>{1, 2, 3, 4, 1, 2, 3, 4}));
+    EXPECT_EQ(hurray_composite_destroy(&composite), HURRAY_OK);
+}
+
 // A result that shares memory keeps it, and whatever came with it.
 TEST_F(Compute, ResultsKeepTheMemoryThatTheyShare) {
     ReleaseCounter owner;

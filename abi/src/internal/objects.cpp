@@ -1,5 +1,6 @@
 #include "abi/src/internal/objects.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -256,7 +257,14 @@ HurrayBufferList* take_list_back(HurrayTensor* tensor) noexcept {
 Tensor core_tensor(const HurrayTensor& tensor) {
     Tensor result{tensor.descriptor.value, {}};
     result.buffers.reserve(tensor.buffers->slots.size());
-    for (const HurrayBuffer* buffer : tensor.buffers->slots) result.buffers.push_back(buffer->value);
+    const auto table = tensor.descriptor.value.buffers();
+    for (std::size_t i = 0; i < tensor.buffers->slots.size(); ++i) {
+        Buffer buffer = tensor.buffers->slots[i]->value;
+        // A caller's buffer may be longer than the table says, see check_buffers; what is behind is no part of the tensor.
+        buffer.handle.byte_size = table[i].byte_size;
+        buffer.prefix = static_cast<std::uint32_t>(std::min<std::uint64_t>(buffer.prefix, table[i].byte_size));
+        result.buffers.push_back(std::move(buffer));
+    }
     return result;
 }
 

@@ -157,7 +157,7 @@ std::unique_ptr<HurrayBufferList> share_list(const HurrayBufferList& list);
 /// Undoes make_tensor: the list is the caller's again and the tensor gone.
 HurrayBufferList* take_list_back(HurrayTensor* tensor) noexcept;
 
-/// The core's form of a tensor, sharing its memory.
+/// The core's form of a tensor, sharing its memory: its buffers are as long as the descriptor's table says.
 Tensor core_tensor(const HurrayTensor& tensor);
 
 }  // namespace hurray::abi
