@@ -100,6 +100,11 @@ Result<std::shared_ptr<const Composite>> Composite::make(Descriptor&& head, std:
                     "composite: expected at most %u heads inside of one another, got %u", max_composite_depth, depth);
     }
     for (std::size_t i = 0; i < members.size(); ++i) {
+        // Its members and its depth would not be looked at.
+        if (members[i].tensor() != nullptr && members[i].descriptor().layout() == layout_tag::composite) {
+            return fail(Status::invalid_composite, Error::no_offset,
+                        "member %zu: expected a composite, got a head as a tensor, without its members", i);
+        }
         if (auto checked = check_member(head, i, members[i].descriptor()); !checked) {
             return std::unexpected(checked.error());
         }

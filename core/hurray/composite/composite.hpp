@@ -59,7 +59,8 @@ class Composite {
   public:
     /// Puts a head and its members together and checks that they fit: their number, their depth and each member (see
     /// check_member), and of a partition that the members' boxes cover the head exactly and without overlap. Of a
-    /// private rule only number and depth are checked.
+    /// private rule only number and depth are checked. A head is a member as a composite only, whatever the rule: as a
+    /// tensor it would be one without its members.
     /// @param head of the composite layout; left as it is after an error
     /// @param members in their order; likewise
     /// @errors invalid_argument: not a composite head; invalid_composite: members that do not fit, which the message

@@ -185,6 +185,23 @@ TEST(Composite, HeadsAreNoMembersOfOverlays) {
               "member 1: expected a tensor, a composite head cannot be a member of an overlay");
 }
 
+TEST(Composite, HeadsAreMembersAsCompositesOnly) {
+    // By itself each of them fits, but nobody asked for its members.
+    const std::string expected = "member 0: expected a composite, got a head as a tensor, without its members";
+    const auto torn = [] {
+        return list({CompositeMember(Tensor{head({4, 4}, partition_of_2, test::float32, Shape{4, 4}, {0, 0}), {}})});
+    };
+    EXPECT_EQ(refusal(make(head({4, 4}, {composition_rule::partition, 0, 1}), torn())), expected);
+    EXPECT_EQ(refusal(make(head({4, 4}, overlay(1)), torn())), expected);
+    EXPECT_EQ(refusal(make(head({4, 4}, {composition_rule::group, 0, 1}), torn())), expected);
+    EXPECT_EQ(refusal(make(head({4, 4}, {0xF5, 0, 1}), torn())), expected);
+    // Not even one that has no members.
+    const Tensor empty{head({1}, {composition_rule::group, 0, 0}), {}};
+    EXPECT_EQ(refusal(make(head({1}, group_of_2),
+                           list({CompositeMember(member({.shape = {1}})), CompositeMember(empty)}))),
+              "member 1: expected a composite, got a head as a tensor, without its members");
+}
+
 TEST(Composite, GroupsTakeAnything) {
     const auto made =
         make(head({1}, group_of_2), list({CompositeMember(member({.shape = {3, 5}, .type = test::uint8})),
