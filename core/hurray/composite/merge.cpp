@@ -13,10 +13,12 @@
 #include "core/hurray/element.hpp"
 #include "core/hurray/element_format.hpp"
 #include "core/hurray/layout/address.hpp"
+#include "core/hurray/layout/coo.hpp"
 #include "core/hurray/layout/sparse_fields.hpp"
 #include "core/hurray/layout/sparse_view.hpp"
 #include "core/hurray/quantization/dequantize.hpp"
 #include "core/hurray/transcode/dense_copy.hpp"
+#include "core/hurray/validation/sparse_data.hpp"
 #include "core/hurray/values/convert.hpp"
 
 namespace hurray {
@@ -219,9 +221,8 @@ class Merge {
         return packed;
     }
 
-    Result<void> dequantize_to(const Tensor& tensor, std::uint8_t type, std::uint64_t count, std::span<std::byte> out) {
-        const std::uint64_t unit = (type_.bits + 7) / 8;
-        PartReport report{options_, done_, unit, total_};
+    // What is left of the memory, and reports that are handed on.
+    WorkOptions options_of_part(PartReport& report) const noexcept {
         WorkOptions part;
         // 0 would be no limit.
         if (options_.memory_limit != 0) part.memory_limit = std::max<std::uint64_t>(options_.memory_limit - held_, 1);
@@ -229,6 +230,21 @@ class Merge {
             part.progress = PartReport::report;
             part.context = &report;
         }
+        return part;
+    }
+
+    // That no two entries have the same index, which the walk does not find out in an unsorted COO tensor.
+    Result<void> check_duplicates(const Tensor& tensor) const {
+        if (tensor.descriptor.layout() != layout_tag::coo || coo_fields(tensor.descriptor).is_sorted) return {};
+        // No bytes are put in place meanwhile.
+        PartReport report{options_, done_, 0, total_};
+        return check_coo_data(tensor, options_of_part(report));
+    }
+
+    Result<void> dequantize_to(const Tensor& tensor, std::uint8_t type, std::uint64_t count, std::span<std::byte> out) {
+        const std::uint64_t unit = (type_.bits + 7) / 8;
+        PartReport report{options_, done_, unit, total_};
+        const WorkOptions part = options_of_part(report);
         if (auto done = dequantize_into(tensor, type, out, part); !done) return done;
         if (!advance(checked_mul(count, unit).value_or(0))) return work_.cancelled();
         return {};
@@ -311,6 +327,7 @@ class Merge {
     Result<void> put_sparse(const Tensor& tensor, const RowMajorRegion& region, Numbers low, bool add) {
         const auto view = SparseView::make(tensor);
         if (!view) return std::unexpected(view.error());
+        if (auto checked = check_duplicates(tensor); !checked) return checked;
         Packed values{view->values(), {}};
         if (is_quantized(tensor.descriptor) && view->nnz() != 0) {
             auto decoded = decode_values(tensor, view->nnz());

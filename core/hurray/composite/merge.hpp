@@ -16,7 +16,8 @@ namespace hurray {
 /// correction has (those that a sparse one does not store show what lies below), `add` adds as ElementAdder does.
 ///
 /// Takes memory for the result and, for members that are quantized, are added without being row-major, or are of less
-/// than a byte and start within one, for a copy of one member at a time; the unit of progress is bytes that were put in
+/// than a byte and start within one, for a copy of one member at a time; for unsorted COO members what check_coo_data
+/// takes, which finds entries with the same index; the unit of progress is bytes that were put in
 /// place. Thread rule: any thread.
 /// @errors unsupported: a group, a private rule or layout, an opaque descriptor, a head whose numbers have no format
 ///     where there is something to add or dequantize, sums that are not defined, memory that the CPU cannot read;

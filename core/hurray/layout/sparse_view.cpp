@@ -92,10 +92,14 @@ Found find(const CooArrays& arrays, const std::uint64_t* index) {
     std::uint64_t begin = 0;
     std::uint64_t end = arrays.nnz;
     if (!arrays.is_sorted) {
+        std::optional<std::uint64_t> found;
         for (; begin < end; ++begin) {
-            if (compare(arrays, begin, index) == 0) return begin;
+            if (compare(arrays, begin, index) != 0) continue;
+            if (found) [[unlikely]]
+                return sparse_fault::coo_duplicate(arrays, begin, *found);
+            found = begin;
         }
-        return std::nullopt;
+        return found;
     }
     while (begin < end) {
         const std::uint64_t middle = begin + (end - begin) / 2;

@@ -35,7 +35,8 @@ class SparseView {
     /// O(log nnz) steps for CSR, CSC and sorted COO, O(rank log nnz) for CSF, O(nnz) for unsorted COO.
     /// @param index one value a dimension
     /// @errors invalid_argument: not one value a dimension; index_out_of_bounds; invalid_layout: the arrays lead to
-    ///     nowhere (the offset is that of the entry at fault in its buffer)
+    ///     nowhere, or two entries of an unsorted COO tensor have this index (the offset is that of the entry at fault
+    ///     in its buffer)
     [[nodiscard]] Result<std::optional<std::uint64_t>> find(std::span<const std::uint64_t> index) const;
 
     /// Calls `use(index, position)` for every entry in the order of storage: the index has one value a dimension and

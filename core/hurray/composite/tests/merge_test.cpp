@@ -274,11 +274,68 @@ TEST(Merge, SparseMembersAreZeroWhereNothingIsStored) {
     }
 }
 
+// COO in any order, of float32; entry i is i + 1.
+Tensor unsorted(const Shape& shape, const Where& where, const std::vector<Shape>& indices) {
+    DescriptorBuilder builder(test::float32, layout_tag::coo, shape);
+    set_place(builder, where);
+    const std::uint64_t nnz = indices.size();
+    builder.set_coo({.nnz = nnz, .is_sorted = false});
+    std::vector<Buffer> buffers = {allocate_buffer(4 * nnz).value(), allocate_buffer(8 * nnz * shape.size()).value()};
+    for (std::size_t i = 0; i < nnz; ++i) {
+        const float value = static_cast<float>(i) + 1;
+        std::memcpy(buffers[0].data + 4 * i, &value, 4);
+        for (std::size_t k = 0; k < shape.size(); ++k) put_u64(buffers[1], i * shape.size() + k, indices[i][k]);
+    }
+    for (const Buffer& buffer : buffers) EXPECT_TRUE(builder.add_buffer(buffer.handle).has_value());
+    auto built = builder.build();
+    EXPECT_TRUE(built.has_value()) << built.error().message;
+    return {std::move(*built), std::move(buffers)};
+}
+
 constexpr CompositeFields replace_of(std::uint32_t members) {
     return {composition_rule::overlay, combine_op::replace, members};
 }
 constexpr CompositeFields add_of(std::uint32_t members) {
     return {composition_rule::overlay, combine_op::add, members};
+}
+
+TEST(Merge, UnsortedEntriesThatAreTwiceThereAreRefused) {
+    const Shape whole = {4, 6};
+    const std::vector<Shape> once = {{3, 1}, {0, 2}, {2, 2}};
+    const std::vector<Shape> twice = {{3, 1}, {0, 2}, {3, 1}};
+    const auto with = [&](std::uint8_t op, const std::vector<Shape>& indices) {
+        std::vector<CompositeMember> members;
+        if (op == combine_op::none) {
+            members.emplace_back(unsorted(whole, {whole, {0, 0}}, indices));
+            return make(head(whole, {composition_rule::partition, 0, 1}), std::move(members)).value();
+        }
+        members.emplace_back(dense(test::float32, layout_tag::row_major, whole, {whole, {0, 0}, MemberRole::base},
+                                   [](Index) { return number(test::float32, 0); }));
+        members.emplace_back(unsorted(whole, {whole, {0, 0}, MemberRole::correction}, indices));
+        return make(head(whole, {composition_rule::overlay, op, 2}), std::move(members)).value();
+    };
+    for (const std::uint8_t op : {combine_op::none, combine_op::replace, combine_op::add}) {
+        expect_elements(*with(op, once), [](Index i) {
+            if (i[0] == 3 && i[1] == 1) return number(test::float32, 1);
+            if (i[0] == 0 && i[1] == 2) return number(test::float32, 2);
+            return number(test::float32, i[0] == 2 && i[1] == 2 ? 3 : 0);
+        });
+        const auto made = with(op, twice);
+        const auto refused = merged(*made);
+        ASSERT_FALSE(refused.has_value());
+        EXPECT_EQ(refused.error().code, Status::invalid_layout);
+        EXPECT_EQ(refused.error().offset, 2 * 2 * 8U);
+        const auto alone = get_bits(*made, Shape{3, 1});
+        ASSERT_FALSE(alone.has_value());
+        EXPECT_EQ(alone.error().code, Status::invalid_layout);
+        EXPECT_EQ(alone.error().offset, 2 * 2 * 8U);
+        EXPECT_STREQ(alone.error().message, refused.error().message);
+        EXPECT_EQ(get_bits(*made, Shape{0, 2}).value(), number(test::float32, 2));
+        // A bit for each of the 24 elements besides the 96 bytes of the result.
+        const auto right = with(op, once);
+        EXPECT_EQ(merged(*right, {.memory_limit = 96}).error().code, Status::limit_exceeded);
+        EXPECT_TRUE(merged(*right, {.memory_limit = 100}).has_value());
+    }
 }
 
 TEST(Merge, LaterCorrectionsReplaceEarlierOnesWithinTheirBoxes) {
