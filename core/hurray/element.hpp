@@ -65,7 +65,8 @@ class ElementReader {
     /// @errors unsupported: elements of more than 128 bits
     [[nodiscard]] Result<RawBits> bits(std::span<const std::uint64_t> index) const;
     /// The number that a quantized element stands for, in float32 as the format says; 0 for one that is not stored.
-    /// @errors invalid_argument: the tensor is not quantized; as dequantize
+    /// @errors invalid_argument: the tensor is not quantized; invalid_quantization: the scheme forbids the element's own
+    ///     scale or zero point; as dequantize_element
     [[nodiscard]] Result<float> dequantized(std::span<const std::uint64_t> index) const;
 
   private:

@@ -230,6 +230,9 @@ Result<float> dequantize_element(const Tensor& tensor, std::uint64_t entry, std:
         return fail(Status::index_out_of_bounds, Error::no_offset, "entry: expected less than %llu, got %llu",
                     static_cast<ull>(arrays->entries()), static_cast<ull>(entry));
     }
+    if (auto valid = check_quantization_entry(source->fields, *arrays, source->stored, entry); !valid) {
+        return std::unexpected(valid.error());
+    }
     const float scale = arrays->scale(entry);
     const std::int32_t zero = arrays->zero(entry);
     std::byte bytes[8];

@@ -17,7 +17,8 @@ namespace hurray {
 /// Dense tensors become row-major, column-major ones stay column-major: byte_offset 0, no padding of short blocks.
 /// Sparse and block-paged tensors keep their layout and share all buffers but the values. Shard and composite member
 /// sections are kept; the quantization section goes, and so do the statistics, which are about the stored elements.
-/// Slots of a page that no token uses may hold anything, here as there.
+/// Slots of a page that no token uses may hold anything, here as there. Two entries of an unsorted COO tensor with the
+/// same index are not looked for: values stay at their positions, so that the result has them as well.
 ///
 /// The unit of progress is elements.
 /// Thread rule: any thread; the tensor is only read.
@@ -43,7 +44,8 @@ Result<void> dequantize_into(const Tensor& tensor, std::uint8_t target_type, std
 /// @errors as dequantize, as far as the descriptor tells
 Result<std::uint64_t> dequantized_count(const Descriptor& descriptor);
 
-/// The number that one stored element stands for, in float32.
+/// The number that one stored element stands for, in float32. Of the scales and zero points those of its entry are
+/// checked, and no others.
 /// @param entry which entry of the arrays of scales and zero points it belongs to, see quantization_entry; for
 ///     block-paged tensors with a scale for each slot, the slot
 /// @param code the bits of the element

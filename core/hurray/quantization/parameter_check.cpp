@@ -71,33 +71,37 @@ std::uint64_t find_fault(const Bounds& bounds, const std::byte* scales, std::uin
     return count;
 }
 
-Result<void> check_scales(const ParameterArrays& arrays, const QuantizationScheme& scheme) {
+// Checks `count` scales from an entry on.
+Result<void> check_scales(const ParameterArrays& arrays, const QuantizationScheme& scheme, std::uint64_t first,
+                          std::uint64_t count) {
     const Bounds bounds = bounds_of(scheme.tag, arrays.scale_type());
     const std::byte* scales = arrays.raw_scales();
-    const std::uint64_t count = arrays.entries();
-    std::uint64_t entry = 0;
+    std::uint64_t found = 0;
     std::uint64_t width = 4;
     switch (arrays.scale_type()) {
         case scheme_types::float8_e8m0:
             width = 1;
-            entry = find_fault<std::uint8_t>(bounds, scales, count);
+            found = find_fault<std::uint8_t>(bounds, scales + first, count);
             break;
         case scheme_types::float32:
-            entry = find_fault<std::uint32_t>(bounds, scales, count);
+            found = find_fault<std::uint32_t>(bounds, scales + first * 4, count);
             break;
         default:
             width = 2;
-            entry = find_fault<std::uint16_t>(bounds, scales, count);
+            found = find_fault<std::uint16_t>(bounds, scales + first * 2, count);
             break;
     }
-    if (entry == count) return {};
+    if (found == count) return {};
+    const std::uint64_t entry = first + found;
     return fail(Status::invalid_quantization, entry * width,
                 "scale %llu of scheme %s (buffer %u): expected %s, got the bits %0*X", static_cast<ull>(entry),
                 scheme.name, arrays.scale_buffer(), bounds.expected, static_cast<int>(2 * width),
                 arrays.scale_bits(entry));
 }
 
-Result<void> check_zeros(const ParameterArrays& arrays, const QuantizationScheme& scheme, const StoredValues& stored) {
+// Likewise of zero points.
+Result<void> check_zeros(const ParameterArrays& arrays, const QuantizationScheme& scheme, const StoredValues& stored,
+                         std::uint64_t begin, std::uint64_t count) {
     if (!arrays.has_zeros()) return {};
     // All int32 that are not negative are numbers of uint32.
     const auto least = static_cast<std::uint32_t>(stored.smallest);
@@ -108,8 +112,8 @@ Result<void> check_zeros(const ParameterArrays& arrays, const QuantizationScheme
         return load_le<std::uint32_t>(zeros + entry * 4) - least <= reach;
     };
     constexpr std::uint64_t piece = 4096;
-    for (std::uint64_t first = 0; first < arrays.entries(); first += piece) {
-        const std::uint64_t end = std::min(first + piece, arrays.entries());
+    for (std::uint64_t first = begin; first < begin + count; first += piece) {
+        const std::uint64_t end = std::min(first + piece, begin + count);
         std::uint32_t faults = 0;
         for (std::uint64_t i = first; i < end; ++i) faults |= is_number(i) ? 0U : 1U;
         if (faults == 0) [[likely]]
@@ -137,9 +141,19 @@ Result<void> check_quantization_parameters(const Tensor& tensor) {
     if (!arrays) return std::unexpected(arrays.error());
     const auto stored = StoredValues::make(fields->scheme, tensor.descriptor.element_type());
     if (!stored) return std::unexpected(stored.error());
-    const auto valid = check_scales(*arrays, *scheme);
+    const auto valid = check_scales(*arrays, *scheme, 0, arrays->entries());
     if (!valid) return valid;
-    return check_zeros(*arrays, *scheme, *stored);
+    return check_zeros(*arrays, *scheme, *stored, 0, arrays->entries());
+}
+
+Result<void> quantization_detail::check_quantization_entry(const QuantizationFields& fields,
+                                                           const ParameterArrays& arrays, const StoredValues& stored,
+                                                           std::uint64_t entry) {
+    const QuantizationScheme* scheme = find_scheme(fields.scheme);
+    if (scheme == nullptr || !scheme->has(SchemeField::scale_buffer)) return {};
+    const auto valid = check_scales(arrays, *scheme, entry, 1);
+    if (!valid) return valid;
+    return check_zeros(arrays, *scheme, stored, entry, 1);
 }
 
 }  // namespace hurray

@@ -1,7 +1,10 @@
 // The values of scales and zero points. (format: quantization, validity constraints of each scheme)
 #pragma once
 
+#include <cstdint>
+
 #include "core/hurray/base/error.hpp"
+#include "core/hurray/quantization/fields.hpp"
 #include "core/hurray/tensor.hpp"
 
 namespace hurray {
@@ -14,5 +17,19 @@ namespace hurray {
 /// @param tensor whose buffers are those of its descriptor, in memory that the CPU can read (see check_host_buffers)
 /// @errors invalid_quantization: the first entry at fault is named; the offset is that of its byte in its buffer
 Result<void> check_quantization_parameters(const Tensor& tensor);
+
+namespace quantization_detail {
+
+class ParameterArrays;
+struct StoredValues;
+
+/// As check_quantization_parameters, of one scale and its zero point; of slots of block-paged tensors, too.
+/// @param fields of a known scheme; `arrays` and `stored` are made from them
+/// @param entry below arrays.entries()
+/// @errors invalid_quantization: the offset is that of the byte of the scale or the zero point in its buffer
+Result<void> check_quantization_entry(const QuantizationFields& fields, const ParameterArrays& arrays,
+                                      const StoredValues& stored, std::uint64_t entry);
+
+}  // namespace quantization_detail
 
 }  // namespace hurray

@@ -12,6 +12,7 @@
 #include "core/hurray/quantization/dequantize.hpp"
 #include "core/hurray/tests/block_paged/paged_tensors.hpp"
 #include "core/hurray/tests/support.hpp"
+#include "core/hurray/validation/sparse_data.hpp"
 
 namespace hurray {
 namespace {
@@ -180,6 +181,103 @@ TEST(Elements, OfQuantizedDenseTensors) {
     }
     const Tensor plain = make(int8, layout_tag::row_major, {4}, {buffer_of(counting(4))});
     EXPECT_EQ(fault(get_dequantized(plain, Index{0})), fault_of(Status::invalid_argument, none));
+}
+
+TEST(Elements, ForbiddenParametersAreRefusedWhereTheyAreUsed) {
+    struct Case {
+        const char* name;
+        std::uint8_t type;
+        QuantizationFields fields;
+        Index shape;
+        std::size_t bytes;
+        std::vector<Buffer> parameters;
+    };
+    const float nan = std::nanf("");
+    const float infinity = HUGE_VALF;
+    const QuantizationFields channels = {
+        .scheme = scheme_tag::per_channel_affine, .flags = 1, .axis = 1, .scale_buffer = 1};
+    const QuantizationFields zeros = {
+        .scheme = scheme_tag::per_channel_affine, .axis = 1, .scale_buffer = 1, .zero_point_buffer = 2};
+    const QuantizationFields together = {
+        .scheme = scheme_tag::per_channel_affine, .axis = 1, .scale_buffer = 1, .zero_point_buffer = 1};
+    const QuantizationFields blocks = {
+        .scheme = scheme_tag::per_block_affine, .flags = 1, .axis = 1, .block_size = 4, .scale_buffer = 1};
+    QuantizationFields halves = blocks;
+    halves.scale_type = 0x01;
+    QuantizationFields brains = blocks;
+    brains.scale_type = 0x02;
+    const QuantizationFields nf4 = {.scheme = scheme_tag::nf4, .axis = 1, .block_size = 8, .scale_buffer = 1};
+    const QuantizationFields mxfp = {.scheme = scheme_tag::mxfp, .axis = 1, .block_size = 16, .scale_buffer = 1};
+    const auto scales = [](std::vector<float> numbers) { return buffer_of(numbers); };
+    // The parameters of the last element are forbidden, those of the first one are right.
+    const Case cases[] = {
+        {"NaN for a channel", int8, channels, {2, 2}, 4, {scales({1, nan})}},
+        {"infinity for a channel", int8, channels, {2, 2}, 4, {scales({1, -infinity})}},
+        {"0 for a channel", int8, channels, {2, 2}, 4, {scales({1, 0})}},
+        {"float16", int8, halves, {2, 4}, 8, {buffer_of(std::vector<std::uint16_t>{0x3C00, 0x7C00})}},
+        {"bfloat16", int8, brains, {2, 4}, 8, {buffer_of(std::vector<std::uint16_t>{0x3F80, 0x8000})}},
+        {"zero point above", int8, zeros, {2, 2}, 4, {scales({1, 1}), buffer_of(std::vector<int>{127, 128})}},
+        {"zero point below", uint8, zeros, {2, 2}, 4, {scales({1, 1}), buffer_of(std::vector<int>{0, -1})}},
+        {"zero point behind scales", int8, together, {2, 2}, 4,
+         {buffer_of(std::vector<std::uint32_t>{0x3F800000, 0x3F800000, 5, 1000})}},
+        {"NaN for a block", 0x49, blocks, {2, 8}, 8, {scales({1, 2, 3, nan})}},
+        {"0 for a block", 0x49, blocks, {2, 8}, 8, {scales({1, 2, 3, -0.0F})}},
+        {"negative absmax", 0x49, nf4, {2, 8}, 8, {scales({1, -1})}},
+        {"infinite absmax", 0x49, nf4, {2, 8}, 8, {scales({0, infinity})}},
+        {"00 of float8_e8m0", 0x44, mxfp, {2, 16}, 24, {buffer_of(Bytes{std::byte{127}, std::byte{0}})}},
+        {"FF of float8_e8m0", 0x44, mxfp, {2, 16}, 24, {buffer_of(Bytes{std::byte{127}, std::byte{255}})}},
+    };
+    for (const Case& given : cases) {
+        std::vector<Buffer> buffers = {buffer_of(counting(given.bytes))};
+        buffers.insert(buffers.end(), given.parameters.begin(), given.parameters.end());
+        const Tensor tensor = make(given.type, layout_tag::row_major, given.shape, buffers,
+                                   [&](DescriptorBuilder& builder) { builder.set_quantization(given.fields); });
+        const auto whole = dequantize(tensor, test::float32);
+        ASSERT_FALSE(whole.has_value()) << given.name;
+        const auto right = get_dequantized(tensor, Index{0, 0});
+        EXPECT_TRUE(right.has_value()) << given.name << ": " << right.error().message;
+        const auto wrong = get_dequantized(tensor, Index{given.shape[0] - 1, given.shape[1] - 1});
+        ASSERT_FALSE(wrong.has_value()) << given.name << ": " << *wrong;
+        EXPECT_EQ(wrong.error().code, Status::invalid_quantization) << given.name;
+        EXPECT_EQ(wrong.error().offset, whole.error().offset) << given.name;
+        EXPECT_STREQ(wrong.error().message, whole.error().message) << given.name;
+    }
+    // Of pages, too, whose slots dequantize does not check.
+    Paged paged;
+    paged.type = int8;
+    paged.table = {3, 1, 0};
+    paged.seq_ptr = {0, 3};
+    std::vector<float> slots(20, 1);
+    slots[13] = nan;
+    paged.quantization = {.scheme = scheme_tag::per_block_affine, .flags = 1, .block_size = 4, .scale_buffer = 3};
+    paged.parameters = {buffer_of(slots)};
+    const Tensor tensor = paged.make();
+    EXPECT_TRUE(get_dequantized(tensor, Index{0, 0, 0}).has_value());
+    EXPECT_EQ(fault(get_dequantized(tensor, Index{1, 0, 0})), fault_of(Status::invalid_quantization, 13 * 4));
+}
+
+TEST(Elements, OfUnsortedEntriesThatAreTwiceThereAreRefused) {
+    const auto unsorted = [](const Index& indices, std::uint64_t nnz) {
+        return make(int8, layout_tag::coo, {3, 4}, {buffer_of(counting(nnz)), buffer_of(indices)},
+                    [nnz](DescriptorBuilder& builder) { builder.set_coo({.nnz = nnz, .is_sorted = false}); });
+    };
+    const Tensor twice = unsorted({0, 1, 2, 1, 0, 3, 2, 1}, 4);
+    const auto refused = get_bits(twice, Index{2, 1});
+    ASSERT_FALSE(refused.has_value());
+    // As validation has it.
+    const auto checked = check_coo_data(twice);
+    ASSERT_FALSE(checked.has_value());
+    EXPECT_EQ(refused.error().code, Status::invalid_layout);
+    EXPECT_EQ(refused.error().offset, 3 * 2 * 8U);
+    EXPECT_EQ(refused.error().offset, checked.error().offset);
+    EXPECT_STREQ(refused.error().message, checked.error().message);
+    EXPECT_EQ(fault(element_address(twice, Index{2, 1})), fault_of(Status::invalid_layout, 48));
+    // What is there once is found.
+    EXPECT_EQ(get_bits(twice, Index{0, 3}).value(), (RawBits{2, 0}));
+    EXPECT_EQ(get_bits(twice, Index{1, 1}).value(), RawBits{});
+    const Tensor once = unsorted({0, 1, 2, 1, 0, 3}, 3);
+    EXPECT_EQ(get_bits(once, Index{2, 1}).value(), (RawBits{1, 0}));
+    EXPECT_EQ(get_bits(once, Index{0, 3}).value(), (RawBits{2, 0}));
 }
 
 TEST(Elements, OfQuantizedSparseTensors) {
