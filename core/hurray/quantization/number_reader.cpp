@@ -65,8 +65,9 @@ Result<void> NumberReader::read(std::uint64_t first, std::span<double> out) {
     const auto bad = std::find_if_not(out.begin(), out.end(), is_usable);
     if (bad == out.end()) return {};
     const std::uint64_t index = first + static_cast<std::uint64_t>(bad - out.begin());
-    return fail(Status::invalid_argument, index, "element %llu: expected a finite number of float32, got %.9g",
-                static_cast<unsigned long long>(index), *bad);
+    return fail(Status::invalid_argument, Error::no_offset,
+                "element %llu: expected a finite number of float32, got %.9g", static_cast<unsigned long long>(index),
+                *bad);
 }
 
 }  // namespace hurray::quantization_detail

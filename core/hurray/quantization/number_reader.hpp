@@ -26,7 +26,7 @@ class NumberReader {
 
     /// Elements first to first + out.size() - 1 in row-major order.
     /// @param out at most `piece` of them
-    /// @errors invalid_argument: a number that is NaN, infinite or beyond float32; its index is the offset
+    /// @errors invalid_argument: a number that is NaN, infinite or beyond float32; its index is in the message
     Result<void> read(std::uint64_t first, std::span<double> out);
 
   private:

@@ -197,7 +197,7 @@ class Quantizer {
             const auto negative = std::ranges::find_if(numbers, [](double number) { return number < 0; });
             if (negative != numbers.end()) {
                 const std::uint64_t index = first + static_cast<std::uint64_t>(negative - numbers.begin());
-                return fail(Status::invalid_argument, index,
+                return fail(Status::invalid_argument, Error::no_offset,
                             "element %llu: expected no negative number for symmetric steps of an unsigned type, got "
                             "%.9g",
                             static_cast<ull>(index), *negative);
@@ -225,8 +225,8 @@ class Quantizer {
     Result<Shared> share(const Range& range, std::uint64_t entry) {
         auto shared = steps_.share(range);
         if (!shared) {
-            shared.error().offset = entry;
-            return shared;
+            const Error& error = shared.error();
+            return fail(error.code, Error::no_offset, "scale %llu: %s", static_cast<ull>(entry), error.message);
         }
         if (buffers_.scales) {
             std::byte* at = buffers_.scales->data + entry * plan_.scale_width;

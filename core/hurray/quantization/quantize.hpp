@@ -39,8 +39,9 @@ struct QuantizeSpec {
 /// @param tensor dense (any layout), of float16, bfloat16, float32 or float64, not quantized, in memory that the CPU
 ///     can read
 /// @errors invalid_argument: a field of the spec (named in the message), a number that is NaN, infinite or beyond float32
-///     (its index is the error's offset and in the message), a negative number where the spec leaves no room for one, a scale beyond
-///     its type; invalid_type: another element type; unsupported: a layout that is not dense, a tensor that is quantized
+///     or a negative one where the spec leaves no room for it (the message has its row-major index), a scale beyond its type
+///     (the message has the index of the scale), neither with an offset, which would be in bytes; invalid_type: another
+///     element type; unsupported: a layout that is not dense, a tensor that is quantized
 ///     already, memory that the CPU cannot read; invalid_layout: a dynamic dimension; limit_exceeded, out_of_memory,
 ///     cancelled
 Result<Tensor> quantize(const Tensor& tensor, const QuantizeSpec& spec, const WorkOptions& options = {});

@@ -317,17 +317,19 @@ class QuantizeTest(unittest.TestCase):
                     numbers = [1.0] * 128
                     numbers[77] = bad
                     cases.append(program.quantize(source(numbers, (4, 32), kind), scheme, name, 0, 0, axis, block))
-                    expected.append((-18, 77))
+                    expected.append((-18, "element 77: "))
         beyond = [1.0, 3.5e38, 1.0, 1.0]
         cases.append(program.quantize(source(beyond, (4,), ref.FLOAT64), ref.PER_TENSOR, "int8"))
-        expected.append((-18, 1))
+        expected.append((-18, "element 1: "))
         cases.append(program.quantize(source([1, 2, -3, 4], (4,)), ref.PER_TENSOR, "uint8", 0, 1))
-        expected.append((-18, 2))
-        # A scale beyond float16: the offset is the entry's.
+        expected.append((-18, "element 2: "))
+        # A scale beyond float16.
         cases.append(program.quantize(source([1.0] * 32 + [1e8] * 16, (48,)), ref.PER_BLOCK, "int4", 1, 1, 0, 16))
-        expected.append((-18, 2))
-        for want, answer in zip(expected, program.run(cases)):
-            self.assertEqual((answer.code, answer.offset), want, answer.message)
+        expected.append((-18, "scale 2: scale_type: "))
+        for (code, start), answer in zip(expected, program.run(cases)):
+            # Offsets are in bytes: an index is none.
+            self.assertEqual((answer.code, answer.offset), (code, 2**64 - 1), answer.message)
+            self.assertTrue(answer.message.startswith(start), answer.message)
 
     def test_the_largest_float64_that_is_a_float32(self):
         just = FLOAT32_MAX + 2.0**102
