@@ -179,10 +179,14 @@ Result<void> check_byte_size(const SchemeCheck& check, std::uint32_t offset, con
                              std::optional<std::uint64_t> expected, std::uint64_t entries) {
     const std::uint64_t byte_size = check.descriptor.buffers()[index].byte_size;
     if (expected && *expected == byte_size) return {};
+    if (!expected) {
+        return fail(Status::invalid_quantization, at(check, offset),
+                    "%s: expected buffer %u to have the bytes of %llu entries, which are more than 2^64-1, got %llu",
+                    field, index, static_cast<ull>(entries), static_cast<ull>(byte_size));
+    }
     return fail(Status::invalid_quantization, at(check, offset),
-                "%s: expected buffer %u to have exactly %s%llu bytes for %llu entries, got %llu", field, index,
-                expected ? "" : "more than ", static_cast<ull>(expected.value_or(~std::uint64_t{0})),
-                static_cast<ull>(entries), static_cast<ull>(byte_size));
+                "%s: expected buffer %u to have exactly %llu bytes for %llu entries, got %llu", field, index,
+                static_cast<ull>(*expected), static_cast<ull>(entries), static_cast<ull>(byte_size));
 }
 
 Result<void> check_scale_buffer(const SchemeCheck& check, std::uint32_t offset) {

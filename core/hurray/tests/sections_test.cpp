@@ -198,6 +198,21 @@ TEST(Sections, ABufferThatTheBuilderWasNotGivenIsMissed) {
               fault_of(Status::invalid_quantization, 36 + 17 + 4));
 }
 
+TEST(Sections, ParametersOfMoreBytesThanThereAreNumbers) {
+    DescriptorBuilder builder(int8, layout_tag::strided, std::array<std::uint64_t, 1>{1ULL << 62});
+    builder.set_strides(std::array<std::int64_t, 1>{0})
+        .set_quantization(
+            {.scheme = scheme_tag::per_channel_affine, .flags = QuantizationFields::symmetric_flag, .scale_buffer = 1});
+    for (const std::uint64_t size : {1, 16}) ASSERT_TRUE(builder.add_buffer({.byte_size = size}).has_value());
+    const auto built = builder.build();
+    ASSERT_FALSE(built.has_value());
+    EXPECT_EQ(built.error().code, Status::invalid_quantization);
+    EXPECT_EQ(
+        std::string(built.error().message),
+        "scale_buffer_index: expected buffer 1 to have the bytes of 4611686018427387904 entries, which are more than "
+        "2^64-1, got 16");
+}
+
 TEST(Sections, MessagesNameFieldAndExpectation) {
     const auto message = [](std::string_view name) {
         for (const auto& vector : test::invalid_vectors()) {
