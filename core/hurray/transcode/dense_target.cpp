@@ -57,11 +57,20 @@ Result<std::vector<std::uint32_t>> choose_morton_bits(Shape shape, std::span<con
                     shape.size(), bits.size());
     }
     for (std::size_t k = 0; k < shape.size(); ++k) {
-        if (bits[k] < least_bits(shape[k]) || bits[k] > most_bits(k, shape.size())) {
-            return fail(Status::invalid_layout, Error::no_offset,
-                        "morton_bits[%zu]: expected %u to %u, the bits of %llu indices and the room in codes of 64 bits, "
-                        "got %u",
-                        k, least_bits(shape[k]), most_bits(k, shape.size()), static_cast<ull>(shape[k]), bits[k]);
+        const std::uint32_t most = most_bits(k, shape.size());
+        if (least_bits(shape[k]) > most) {
+            return fail(
+                Status::invalid_layout, Error::no_offset,
+                "shape[%zu]: expected at most 2^%u for layout morton of rank %zu, so that codes have 64 bits, got "
+                "%llu",
+                k, most, shape.size(), static_cast<ull>(shape[k]));
+        }
+        if (bits[k] < least_bits(shape[k]) || bits[k] > most) {
+            return fail(
+                Status::invalid_layout, Error::no_offset,
+                "morton_bits[%zu]: expected %u to %u, the bits of %llu indices and the room in codes of 64 bits, "
+                "got %u",
+                k, least_bits(shape[k]), most, static_cast<ull>(shape[k]), bits[k]);
         }
     }
     return bits;
@@ -124,6 +133,8 @@ class TargetMaker {
         if (auto checked = only(!spec_.strides.empty(), layout_tag::strided, "strides"); !checked) return checked;
         if (auto checked = only(!spec_.tiled.empty(), layout_tag::tiled, "tiled"); !checked) return checked;
         if (auto checked = only(!spec_.morton_bits.empty(), layout_tag::morton, "morton_bits"); !checked) return checked;
+        if (auto checked = only(spec_.hilbert_order != 0, layout_tag::hilbert, "hilbert_order"); !checked)
+            return checked;
         if (auto checked = only(!spec_.mode_order.empty(), layout_tag::csf, "mode_order"); !checked) return checked;
         if (spec_.alignment != 0 && (!std::has_single_bit(spec_.alignment) || spec_.alignment < minimum_alignment)) {
             return fail(Status::invalid_argument, Error::no_offset,
@@ -177,7 +188,13 @@ class TargetMaker {
                                 "least 1; got rank %zu, shape[0] = %llu",
                                 shape_.size(), static_cast<ull>(side));
                 }
-                builder_.set_hilbert(static_cast<std::uint32_t>(std::countr_zero(side)));
+                const auto order = static_cast<std::uint32_t>(std::countr_zero(side));
+                if (spec_.hilbert_order != 0 && spec_.hilbert_order != order) {
+                    return fail(Status::invalid_argument, Error::no_offset,
+                                "hilbert_order: expected %u, since shape[0] = %llu is 2^%u, got %u", order,
+                                static_cast<ull>(side), order, spec_.hilbert_order);
+                }
+                builder_.set_hilbert(order);
                 return contiguous_room();
             }
             default:
@@ -238,6 +255,13 @@ class TargetMaker {
 };
 
 }  // namespace
+
+Result<void> check_known_scheme(const Descriptor& source) {
+    const auto fields = quantization_fields(source);
+    if (!fields || find_scheme(fields->scheme) != nullptr) return {};
+    return fail(Status::unsupported, Error::no_offset,
+                "quantization: expected a scheme of the format, whose buffers are known, got %02X", fields->scheme);
+}
 
 Result<DenseTarget> make_dense_target(const Descriptor& source, Shape shape, const TranscodeSpec& spec,
                                       const CarriedParts& parts) {

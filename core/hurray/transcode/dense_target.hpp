@@ -48,6 +48,10 @@ struct CarriedParts {
     bool whole = true;
 };
 
+/// Checks that it is known which buffers have parameters, and which elements they are of.
+/// @errors unsupported: a private scheme
+Result<void> check_known_scheme(const Descriptor& source);
+
 /// The descriptor of a copy of `source` in the layout that `spec` asks for.
 /// @param shape of the copy
 /// @errors as transcode

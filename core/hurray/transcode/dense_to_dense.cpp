@@ -37,6 +37,7 @@ Result<Tensor> dense_from_dense(const Tensor& tensor, const TranscodeSpec& spec,
     const auto from = AddressMap::make(source);
     if (!from) return std::unexpected(from.error());
     if (auto checked = check_prefix(*from, tensor.buffers[0]); !checked) return std::unexpected(checked.error());
+    if (auto checked = check_known_scheme(source); !checked) return std::unexpected(checked.error());
     // The size of repeated elements may be beyond any number; there is no room for such a copy.
     Work work(options, packed_size(element_type_info(source), from->element_count()).value_or(~std::uint64_t{0}));
     auto parameters = carry_parameters(tensor, work);

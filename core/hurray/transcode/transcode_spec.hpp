@@ -22,6 +22,8 @@ struct TranscodeSpec {
     std::span<const TiledLevel> tiled = {};
     /// morton: bits of each index, one number a dimension; empty for as few as will do.
     std::span<const std::uint32_t> morton_bits = {};
+    /// hilbert: log2 of the size of the dimensions, which says it anyway; 0 for whatever it is.
+    std::uint32_t hilbert_order = 0;
     /// csf: the dimensions from the outermost level on; empty for 0, 1, 2, ...
     std::span<const std::uint32_t> mode_order = {};
     /// A block-paged source: the number of the sequence that is wanted, whose shape is [its tokens, heads, elements];

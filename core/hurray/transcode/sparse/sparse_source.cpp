@@ -3,6 +3,7 @@
 #include "core/hurray/layout/csf.hpp"
 #include "core/hurray/quantization/fields.hpp"
 #include "core/hurray/quantization/scheme.hpp"
+#include "core/hurray/transcode/dense_target.hpp"
 
 namespace hurray::transcode_detail {
 
@@ -14,13 +15,6 @@ Result<SparseSource> SparseSource::make(const Tensor& tensor) {
         .view = *view,
         .order = LoopOrder(descriptor.layout(), descriptor.rank(), csf_fields(descriptor).mode_order),
         .element_count = descriptor.element_count().value_or(0)};
-}
-
-Result<void> check_known_scheme(const Descriptor& descriptor) {
-    const auto fields = quantization_fields(descriptor);
-    if (!fields || find_scheme(fields->scheme) != nullptr) return {};
-    return fail(Status::unsupported, Error::no_offset,
-                "quantization: expected a scheme of the format, whose buffers are known, got %02X", fields->scheme);
 }
 
 Result<void> check_zero_code(const Descriptor& descriptor) {

@@ -22,8 +22,4 @@ struct SparseSource {
 /// @errors unsupported: a scheme of which this is not so or not known
 Result<void> check_zero_code(const Descriptor& descriptor);
 
-/// Checks that the buffers with parameters are known.
-/// @errors unsupported: a private scheme
-Result<void> check_known_scheme(const Descriptor& descriptor);
-
 }  // namespace hurray::transcode_detail

@@ -23,11 +23,12 @@ constexpr std::uint64_t index_width = 8;
 
 Result<void> check_spec(const Descriptor& source, const TranscodeSpec& spec) {
     const Layout& layout = *find_layout(spec.layout);
-    if (!spec.strides.empty() || !spec.tiled.empty() || !spec.morton_bits.empty()) {
-        return fail(Status::invalid_argument, Error::no_offset,
-                    "%s: expected none for layout %s", !spec.strides.empty() ? "strides"
-                                                       : !spec.tiled.empty() ? "tiled"
-                                                                             : "morton_bits",
+    if (!spec.strides.empty() || !spec.tiled.empty() || !spec.morton_bits.empty() || spec.hilbert_order != 0) {
+        return fail(Status::invalid_argument, Error::no_offset, "%s: expected none for layout %s",
+                    !spec.strides.empty()       ? "strides"
+                    : !spec.tiled.empty()       ? "tiled"
+                    : !spec.morton_bits.empty() ? "morton_bits"
+                                                : "hilbert_order",
                     layout.name);
     }
     if (spec.alignment != 0 && (!std::has_single_bit(spec.alignment) || spec.alignment < minimum_alignment)) {
@@ -96,6 +97,42 @@ Result<void> SparseTarget::add_buffer(Work& work, std::optional<std::uint64_t> e
     auto buffer = work.allocate(*bytes, alignment_);
     if (!buffer) return std::unexpected(buffer.error());
     buffers_.push_back(std::move(*buffer));
+    return {};
+}
+
+// Of all buffers that allocate() would take now; nothing where that is beyond any number.
+std::optional<std::uint64_t> SparseTarget::bytes() const noexcept {
+    // Values, and 8 bytes for each of the other entries.
+    const auto values = packed_size(element_type_info(*source_), nnz_);
+    std::optional<std::uint64_t> entries;
+    if (layout_ == layout_tag::coo) {
+        entries = checked_mul(nnz_, rank_);
+    } else if (layout_ != layout_tag::csf) {
+        entries = checked_add(source_->shape()[order_.dimensions()[0]], 1);
+        if (entries) entries = checked_add(*entries, nnz_);
+    } else {
+        entries = 0;
+        std::uint64_t above = 1;
+        for (std::size_t level = 0; level < rank_ && entries; ++level) {
+            const auto here = checked_add(above, capacity_[level]);
+            // One more position than there are nodes above.
+            const auto sum = here ? checked_add(*here, 1) : std::nullopt;
+            entries = sum ? checked_add(*entries, *sum) : std::nullopt;
+            above = capacity_[level];
+        }
+    }
+    const auto indices = entries ? checked_mul(*entries, index_width) : std::nullopt;
+    return values && indices ? checked_add(*values, *indices) : std::nullopt;
+}
+
+Result<void> SparseTarget::check_room(Work& work) const {
+    const auto needed = bytes();
+    if (!needed) {
+        return fail(Status::limit_exceeded, Error::no_offset,
+                    "nnz: expected a result within 2^64 bytes, got %llu entries", static_cast<ull>(nnz_));
+    }
+    if (auto reserved = work.reserve(*needed); !reserved) return reserved;
+    work.release(*needed);
     return {};
 }
 

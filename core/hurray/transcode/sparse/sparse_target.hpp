@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,9 @@ class SparseTarget {
     /// Instead of count(), where the number is known.
     void set_count(std::uint64_t nnz) noexcept { nnz_ = nnz; }
 
+    /// Whether there may be memory for what was counted until now, of which more can only be needed later.
+    /// @errors limit_exceeded
+    Result<void> check_room(Work& work) const;
     /// Takes the memory for what was counted.
     /// @errors limit_exceeded, out_of_memory
     Result<void> allocate(Work& work);
@@ -76,6 +80,7 @@ class SparseTarget {
         store_le(buffers_[buffer].data + 8 * at, value);
     }
     void sum_up_pointers() noexcept;
+    [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept;
     Result<void> add_buffer(Work& work, std::optional<std::uint64_t> entries, std::uint64_t width);
 
     const Descriptor* source_;

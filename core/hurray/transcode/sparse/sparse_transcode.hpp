@@ -10,15 +10,17 @@
 
 namespace hurray {
 
-/// Makes a sparse tensor of a dense one. An element is stored unless all its bits are 0: so is a negative zero. COO comes
-/// out sorted. Sections are kept; where the statistics have nnz, it becomes that of the layout. Buffers with parameters of
-/// a quantization scheme are shared with the source, see carry_parameters.
+/// Makes a sparse tensor of a dense one. An element is stored unless all its bits are 0: so is a negative zero. COO
+/// comes out sorted. Sections are kept; where the statistics have nnz, it becomes that of the layout. Buffers with
+/// parameters of a quantization scheme are shared with the source, see carry_parameters.
 ///
-/// Takes time linear in the number of elements, and no memory besides the result. The unit of progress is elements looked
-/// at, of which each is looked at twice. Thread rule: any thread; the tensor is only read.
+/// Takes time linear in the number of elements, and no memory besides the result. The unit of progress is elements
+/// looked at, of which each is looked at twice: first to count those that are stored, which ends as soon as they take
+/// more memory than they may. Thread rule: any thread; the tensor is only read.
 /// @param tensor of a dense layout, without a dynamic dimension, in memory that the CPU can read
 /// @param spec layout: coo, csr, csc or csf; mode_order; alignment
-/// @errors as check_host_buffers; unsupported: another layout, an opaque descriptor, a shard as CSF, a quantization scheme
+/// @errors as check_host_buffers; unsupported: another layout, an opaque descriptor, a shard as CSF, a quantization
+/// scheme
 ///     for which bits of 0 are not the number 0 (docs/formats/sparse-layouts.md); invalid_argument: fields of other
 ///     layouts, mode_order, alignment, a rank that the layout does not have; invalid_layout: a dynamic dimension;
 ///     limit_exceeded, out_of_memory, cancelled
@@ -38,8 +40,8 @@ Result<Tensor> sparse_from_sparse(const Tensor& tensor, const TranscodeSpec& spe
 
 /// Makes a dense tensor of a sparse one: elements that are not stored have bits of 0.
 ///
-/// Takes time linear in the sizes of the index arrays and of the result, and memory for the result only, but for unsorted
-/// COO, see above.
+/// Takes time linear in the sizes of the index arrays and of the result, and memory for the result only, but for
+/// unsorted COO, see above. The unit of progress is as there.
 /// @param spec any dense layout and its fields, as for transcode
 /// @errors as sparse_from_sparse, with the schemes of sparse_from_dense; as transcode for spec
 Result<Tensor> dense_from_sparse(const Tensor& tensor, const TranscodeSpec& spec, const WorkOptions& options = {});

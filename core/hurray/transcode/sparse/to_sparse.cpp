@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "core/hurray/base/checked.hpp"
 #include "core/hurray/descriptor/extension_type_section.hpp"
 #include "core/hurray/host_memory.hpp"
 #include "core/hurray/layout/address.hpp"
@@ -26,12 +27,14 @@ Result<void> check_target(const TranscodeSpec& spec) {
                 spec.layout);
 }
 
-// All elements once; `use(index, bit)` for those that are not 0.
-template <typename Use>
-Result<void> scan(const AddressMap& map, const std::byte* buffer, const SparseTarget& target, Work& work, Use&& use) {
+// All elements once; `use(index, bit)` for those that are not 0, `check()` after each piece of them.
+template <typename Use, typename Check>
+Result<void> scan(const AddressMap& map, const std::byte* buffer, const SparseTarget& target, Work& work, Use&& use,
+                  Check&& check) {
     DenseScan pieces(map, buffer, target.order().dimensions());
     while (pieces.next()) {
         pieces.for_each(use);
+        if (auto checked = check(); !checked) return checked;
         if (!work.advance(pieces.looked_at())) return work.cancelled();
     }
     return {};
@@ -56,19 +59,23 @@ Result<Tensor> sparse_from_dense(const Tensor& tensor, const TranscodeSpec& spec
     if (auto checked = transcode_detail::check_zero_code(source); !checked) return std::unexpected(checked.error());
     auto target = SparseTarget::make(source, spec);
     if (!target) return std::unexpected(target.error());
-    // Places have fewer than 63 bits.
-    Work work(options, 2 * map->element_count());
+    // A stride of 0 may repeat an element as often as a number can say.
+    Work work(options, checked_mul(map->element_count(), 2).value_or(~std::uint64_t{0}));
     auto parameters = carry_parameters(tensor, work);
     if (!parameters) return std::unexpected(parameters.error());
 
     const std::byte* data = tensor.buffers[0].data;
-    const auto counted = scan(*map, data, *target, work,
-                              [&](std::span<const std::uint64_t> index, std::uint64_t) { target->count(index); });
+    // Pointers need memory whatever the elements are; and nobody waits for a count that has gone beyond the limit.
+    if (auto checked = target->check_room(work); !checked) return std::unexpected(checked.error());
+    const auto counted = scan(
+        *map, data, *target, work, [&](std::span<const std::uint64_t> index, std::uint64_t) { target->count(index); },
+        [&] { return target->check_room(work); });
     if (!counted) return std::unexpected(counted.error());
     if (auto allocated = target->allocate(work); !allocated) return std::unexpected(allocated.error());
-    const auto added = scan(*map, data, *target, work, [&](std::span<const std::uint64_t> index, std::uint64_t bit) {
-        target->add(index, data, bit);
-    });
+    const auto added = scan(
+        *map, data, *target, work,
+        [&](std::span<const std::uint64_t> index, std::uint64_t bit) { target->add(index, data, bit); },
+        [] { return Result<void>(); });
     if (!added) return std::unexpected(added.error());
     return finish(*target, std::move(*parameters), work);
 }
@@ -78,7 +85,7 @@ Result<Tensor> sparse_from_sparse(const Tensor& tensor, const TranscodeSpec& spe
     if (auto checked = check_target(spec); !checked) return std::unexpected(checked.error());
     const auto source = SparseSource::make(tensor);
     if (!source) return std::unexpected(source.error());
-    if (auto checked = transcode_detail::check_known_scheme(descriptor); !checked) {
+    if (auto checked = check_known_scheme(descriptor); !checked) {
         return std::unexpected(checked.error());
     }
     auto target = SparseTarget::make(descriptor, spec);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/hurray/layout/address.hpp"
+#include "core/hurray/quantization/fields.hpp"
 #include "core/hurray/transcode/dense_copy.hpp"
 #include "core/hurray/transcode/tests/dense_oracle.hpp"
 
@@ -148,6 +149,14 @@ TEST(MemoryLimit, IsAskedBeforeMemoryIsTaken) {
               Status::limit_exceeded);
 }
 
+TEST(MemoryLimit, MortonCodesHaveNoRoomForTheShape) {
+    const auto result = transcode(repeated({1ULL << 50, 2}), {.layout = layout_tag::morton});
+    EXPECT_EQ(refusal(result), Status::invalid_layout);
+    EXPECT_EQ(std::string(result.error().message),
+              "shape[0]: expected at most 2^32 for layout morton of rank 2, so that codes have 64 bits, got "
+              "1125899906842624");
+}
+
 TEST(Overflow, SizesThatDoNotFitAreRefused) {
     const WorkOptions limit{.memory_limit = ~std::uint64_t{0}};
     const std::uint64_t big = 1ULL << 31;
@@ -253,6 +262,16 @@ TEST(Refusals, FieldsThatDoNotFit) {
     // 64 bits of a code are more than any buffer has.
     EXPECT_EQ(refusal(transcode(source, {.layout = layout_tag::morton, .morton_bits = std::array{32U, 32U}})),
               limit_exceeded);
+    for (const std::uint8_t other : {layout_tag::row_major, layout_tag::morton, layout_tag::coo}) {
+        EXPECT_EQ(refusal(transcode(source, {.layout = other, .hilbert_order = 2})), invalid_argument);
+    }
+    test::Random other(11);
+    const Tensor square = test::random_tensor({test::float32}, {4, 4}, {"row_major"}, 0, other);
+    for (const std::uint32_t order : {1U, 3U, 4U, ~0U}) {
+        EXPECT_EQ(refusal(transcode(square, {.layout = layout_tag::hilbert, .hilbert_order = order})),
+                  invalid_argument);
+    }
+    EXPECT_TRUE(transcode(square, {.layout = layout_tag::hilbert, .hilbert_order = 2}).has_value());
     EXPECT_EQ(refusal(transcode(uneven, {.layout = layout_tag::hilbert})), invalid_argument);
     EXPECT_EQ(refusal(transcode(line, {.layout = layout_tag::hilbert})), invalid_argument);
     for (const std::uint8_t layout : {layout_tag::col_major, layout_tag::strided, layout_tag::tiled, layout_tag::morton,
@@ -286,6 +305,22 @@ TEST(Refusals, TensorsWhoseElementsAreNotKnown) {
     const Tensor opaque{test::decode_exact(bytes, {.mode = Mode::permissive}).value(), plain.buffers};
     ASSERT_TRUE(opaque.descriptor.is_opaque());
     EXPECT_EQ(refusal(transcode(opaque, {})), Status::unsupported);
+}
+
+TEST(Refusals, PrivateSchemesWhoseParametersAreNotKnown) {
+    const std::byte data[4] = {};
+    const Shape shape = {2, 3};
+    DescriptorBuilder builder(0x10, layout_tag::row_major, shape);
+    builder.set_quantization({.scheme = 0xF3, .private_data = data});
+    ASSERT_TRUE(builder.add_buffer({.byte_size = 6}).has_value());
+    test::Random random(12);
+    const Tensor source{builder.build(PrivateTags::allow).value(), {test::random_buffer(6, random)}};
+    for (const std::uint8_t layout :
+         {layout_tag::row_major, layout_tag::col_major, layout_tag::morton, layout_tag::coo}) {
+        const auto result = transcode(source, {.layout = layout});
+        EXPECT_EQ(refusal(result), Status::unsupported) << unsigned{layout};
+        EXPECT_EQ(result.error().offset, Error::no_offset);
+    }
 }
 
 TEST(Refusals, MemoryThatCannotBeRead) {

@@ -137,6 +137,51 @@ TEST(SparseRefusal, MemoryHasALimit) {
     EXPECT_EQ(sparse_from_sparse(*csr, csc, {.memory_limit = 63999}).error().code, Status::limit_exceeded);
 }
 
+// One byte that a stride of 0 repeats.
+Tensor repeated(const test::Index& shape, std::byte value) {
+    DescriptorBuilder builder(test::uint8, layout_tag::strided, shape);
+    builder.set_strides(std::vector<std::int64_t>(shape.size(), 0));
+    Buffer buffer = test::buffer_of(Bytes(1, value));
+    EXPECT_TRUE(builder.add_buffer(buffer.handle).has_value());
+    Tensor tensor{builder.build().value(), {}};
+    tensor.buffers.push_back(std::move(buffer));
+    return tensor;
+}
+
+TEST(SparseRefusal, CountingEndsWhereMemoryDoes) {
+    struct Case {
+        std::uint8_t layout;
+        test::Index shape;
+    };
+    const std::uint64_t many = 1ULL << 58;
+    for (const Case& entry : {Case{layout_tag::coo, {many}},
+                              {layout_tag::csr, {2, many}},
+                              {layout_tag::csc, {many, 2}},
+                              {layout_tag::csf, {2, 2, many}},
+                              {layout_tag::csf, {many, 2, 2}}}) {
+        const Tensor source = repeated(entry.shape, std::byte{1});
+        const auto result = sparse_from_dense(source, {.layout = entry.layout}, {.memory_limit = 1 << 20});
+        ASSERT_FALSE(result.has_value());
+        EXPECT_EQ(result.error().code, Status::limit_exceeded) << result.error().message;
+    }
+    // Rows need pointers even when there is nothing in them: known before the first element is looked at.
+    const Tensor zeros = repeated({many, 2}, std::byte{0});
+    EXPECT_EQ(sparse_from_dense(zeros, {.layout = layout_tag::csr}, {.memory_limit = 1 << 20}).error().code,
+              Status::limit_exceeded);
+    EXPECT_EQ(sparse_from_dense(repeated({1ULL << 62, 2}, std::byte{0}), {.layout = layout_tag::csr}).error().code,
+              Status::limit_exceeded);
+}
+
+TEST(SparseRefusal, CsfMayTakeWhatItTakesAndNoLess) {
+    const Tensor dense = rows({4, 5, 6});
+    const auto sparse = sparse_from_dense(dense, {.layout = layout_tag::csf});
+    ASSERT_TRUE(sparse.has_value());
+    const std::uint64_t result = bytes_of(*sparse);
+    EXPECT_TRUE(sparse_from_dense(dense, {.layout = layout_tag::csf}, {.memory_limit = result}).has_value());
+    EXPECT_EQ(sparse_from_dense(dense, {.layout = layout_tag::csf}, {.memory_limit = result - 1}).error().code,
+              Status::limit_exceeded);
+}
+
 TEST(SparseRefusal, LongWorkIsReportedAndCanBeStopped) {
     const Tensor dense = rows({1000, 2000});
     const auto try_stopping = [](auto&& work) {
