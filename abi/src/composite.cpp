@@ -208,8 +208,13 @@ HURRAY_API HurrayStatus hurray_composite_member_at(HG_IN const HurrayComposite* 
         if (rank != shape.size()) {
             return fail(Status::invalid_argument, Error::no_offset, "rank: expected %zu as the head has, got %u", shape.size(), rank);
         }
+        for (uint32_t k = 0; k < rank; ++k) {
+            if (index[k] < shape[k]) continue;
+            return fail(Status::index_out_of_bounds, Error::no_offset, "index[%u]: expected less than %llu, got %llu", k,
+                        static_cast<unsigned long long>(shape[k]), static_cast<unsigned long long>(index[k]));
+        }
         const auto member = value.member_at(std::span(index, rank));
-        if (!member) return fail(Status::index_out_of_bounds, Error::no_offset, "index: expected one within the head's shape");
+        if (!member) return fail(Status::internal, Error::no_offset, "index: expected a member of the partition to have it");
         *out_member = static_cast<std::uint32_t>(*member);
         return {};
     });

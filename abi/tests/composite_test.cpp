@@ -83,6 +83,9 @@ TEST_F(Composites, IndicesThatAreRefused) {
         EXPECT_EQ(hurray_composite_element_bits(composite, outside, rank, &bits, nullptr), expected) << rank;
         EXPECT_EQ(hurray_composite_member_at(composite, outside, rank, &member, nullptr), expected) << rank;
     }
+    HurrayError error{};
+    EXPECT_EQ(hurray_composite_member_at(composite, outside, 1, &member, &error), HURRAY_ERR_INDEX_OUT_OF_BOUNDS);
+    EXPECT_STREQ(error.message, "index[0]: expected less than 4, got 4");
     HurrayTensor* tensor = nullptr;
     HurrayComposite* inner = nullptr;
     EXPECT_EQ(hurray_composite_member(composite, 2, &tensor, &inner, nullptr), HURRAY_ERR_INDEX_OUT_OF_BOUNDS);
@@ -142,6 +145,27 @@ TEST_F(Composites, MembersThatDoNotFitAreRefused) {
     EXPECT_EQ(hurray_composite_builder_build(builder, &composite, nullptr), HURRAY_ERR_INVALID_ARGUMENT);
     EXPECT_EQ(hurray_composite_builder_destroy(&builder), HURRAY_OK);
     EXPECT_EQ(hurray_tensor_destroy(&member), HURRAY_OK);
+}
+
+TEST_F(Composites, AHeadIsAMemberAsACompositeOnly) {
+    HurrayDescriptor* inner = hurray_test::partition_head(2);
+    HurrayBufferList* none = nullptr;
+    ASSERT_EQ(hurray_buffer_list_new(0, &none), HURRAY_OK);
+    HurrayTensor* torn = nullptr;
+    ASSERT_EQ(hurray_tensor_new(inner, &none, &torn, nullptr), HURRAY_OK);
+    HurrayDescriptor* head = hurray_test::partition_head(1, HURRAY_COMPOSITION_GROUP);
+    HurrayCompositeBuilder* builder = nullptr;
+    ASSERT_EQ(hurray_composite_builder_new(head, &builder, nullptr), HURRAY_OK);
+    ASSERT_EQ(hurray_composite_builder_add_tensor(builder, torn, nullptr), HURRAY_OK);
+    HurrayComposite* composite = nullptr;
+    HurrayError error{};
+    EXPECT_EQ(hurray_composite_builder_build(builder, &composite, &error), HURRAY_ERR_INVALID_COMPOSITE);
+    EXPECT_STREQ(error.message, "member 0: expected a composite, got a head as a tensor, without its members");
+    EXPECT_EQ(composite, nullptr);
+    EXPECT_EQ(hurray_composite_builder_destroy(&builder), HURRAY_OK);
+    EXPECT_EQ(hurray_tensor_destroy(&torn), HURRAY_OK);
+    EXPECT_EQ(hurray_descriptor_destroy(&head), HURRAY_OK);
+    EXPECT_EQ(hurray_descriptor_destroy(&inner), HURRAY_OK);
 }
 
 TEST_F(Composites, CompositesOfComposites) {
