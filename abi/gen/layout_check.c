@@ -481,8 +481,8 @@ _Static_assert(sizeof(((HurrayQuantizeSpec*)0)->axis) == 4, "HurrayQuantizeSpec.
 _Static_assert(offsetof(HurrayQuantizeSpec, block_size) == 12, "HurrayQuantizeSpec.block_size: offset");
 _Static_assert(sizeof(((HurrayQuantizeSpec*)0)->block_size) == 4, "HurrayQuantizeSpec.block_size: size");
 
-_Static_assert(sizeof(HurrayTranscodeSpec) == 24, "HurrayTranscodeSpec: size");
-_Static_assert(_Alignof(HurrayTranscodeSpec) == 4, "HurrayTranscodeSpec: alignment");
+_Static_assert(sizeof(HurrayTranscodeSpec) == 40, "HurrayTranscodeSpec: size");
+_Static_assert(_Alignof(HurrayTranscodeSpec) == 8, "HurrayTranscodeSpec: alignment");
 _Static_assert(offsetof(HurrayTranscodeSpec, struct_size) == 0, "HurrayTranscodeSpec.struct_size: offset");
 _Static_assert(sizeof(((HurrayTranscodeSpec*)0)->struct_size) == 4, "HurrayTranscodeSpec.struct_size: size");
 _Static_assert(offsetof(HurrayTranscodeSpec, flags) == 4, "HurrayTranscodeSpec.flags: offset");
@@ -497,6 +497,10 @@ _Static_assert(offsetof(HurrayTranscodeSpec, sequence) == 16, "HurrayTranscodeSp
 _Static_assert(sizeof(((HurrayTranscodeSpec*)0)->sequence) == 4, "HurrayTranscodeSpec.sequence: size");
 _Static_assert(offsetof(HurrayTranscodeSpec, reserved2) == 20, "HurrayTranscodeSpec.reserved2: offset");
 _Static_assert(sizeof(((HurrayTranscodeSpec*)0)->reserved2) == 4, "HurrayTranscodeSpec.reserved2: size");
+_Static_assert(offsetof(HurrayTranscodeSpec, token_counts) == 24, "HurrayTranscodeSpec.token_counts: offset");
+_Static_assert(sizeof(((HurrayTranscodeSpec*)0)->token_counts) == 8, "HurrayTranscodeSpec.token_counts: size");
+_Static_assert(offsetof(HurrayTranscodeSpec, token_counts_length) == 32, "HurrayTranscodeSpec.token_counts_length: offset");
+_Static_assert(sizeof(((HurrayTranscodeSpec*)0)->token_counts_length) == 8, "HurrayTranscodeSpec.token_counts_length: size");
 
 _Static_assert(sizeof(HurrayElementAddress) == 32, "HurrayElementAddress: size");
 _Static_assert(_Alignof(HurrayElementAddress) == 8, "HurrayElementAddress: alignment");

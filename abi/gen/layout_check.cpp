@@ -491,8 +491,8 @@ static_assert(sizeof(((HurrayQuantizeSpec*)0)->axis) == 4, "HurrayQuantizeSpec.a
 static_assert(offsetof(HurrayQuantizeSpec, block_size) == 12, "HurrayQuantizeSpec.block_size: offset");
 static_assert(sizeof(((HurrayQuantizeSpec*)0)->block_size) == 4, "HurrayQuantizeSpec.block_size: size");
 
-static_assert(sizeof(HurrayTranscodeSpec) == 24, "HurrayTranscodeSpec: size");
-static_assert(alignof(HurrayTranscodeSpec) == 4, "HurrayTranscodeSpec: alignment");
+static_assert(sizeof(HurrayTranscodeSpec) == 40, "HurrayTranscodeSpec: size");
+static_assert(alignof(HurrayTranscodeSpec) == 8, "HurrayTranscodeSpec: alignment");
 static_assert(offsetof(HurrayTranscodeSpec, struct_size) == 0, "HurrayTranscodeSpec.struct_size: offset");
 static_assert(sizeof(((HurrayTranscodeSpec*)0)->struct_size) == 4, "HurrayTranscodeSpec.struct_size: size");
 static_assert(offsetof(HurrayTranscodeSpec, flags) == 4, "HurrayTranscodeSpec.flags: offset");
@@ -507,6 +507,10 @@ static_assert(offsetof(HurrayTranscodeSpec, sequence) == 16, "HurrayTranscodeSpe
 static_assert(sizeof(((HurrayTranscodeSpec*)0)->sequence) == 4, "HurrayTranscodeSpec.sequence: size");
 static_assert(offsetof(HurrayTranscodeSpec, reserved2) == 20, "HurrayTranscodeSpec.reserved2: offset");
 static_assert(sizeof(((HurrayTranscodeSpec*)0)->reserved2) == 4, "HurrayTranscodeSpec.reserved2: size");
+static_assert(offsetof(HurrayTranscodeSpec, token_counts) == 24, "HurrayTranscodeSpec.token_counts: offset");
+static_assert(sizeof(((HurrayTranscodeSpec*)0)->token_counts) == 8, "HurrayTranscodeSpec.token_counts: size");
+static_assert(offsetof(HurrayTranscodeSpec, token_counts_length) == 32, "HurrayTranscodeSpec.token_counts_length: offset");
+static_assert(sizeof(((HurrayTranscodeSpec*)0)->token_counts_length) == 8, "HurrayTranscodeSpec.token_counts_length: size");
 
 static_assert(sizeof(HurrayElementAddress) == 32, "HurrayElementAddress: size");
 static_assert(alignof(HurrayElementAddress) == 8, "HurrayElementAddress: alignment");

@@ -224,7 +224,8 @@ HURRAY_API HurrayStatus hurray_composite_member_at(HG_IN const HurrayComposite* 
 /// quantized; of overlays the last correction that has it, or the sum of all.
 /// @param index one value a dimension of the head
 /// @errors INVALID_ARGUMENT: not one value a dimension; INDEX_OUT_OF_BOUNDS; UNSUPPORTED: a group, a private rule, a complex
-///     type, sums that are not defined, memory that the CPU cannot read; those of reading members that are sparse or quantized
+///     type, sums that are not defined, memory that the CPU cannot read; INVALID_SYNC_MODE: not PRODUCER_SYNCED; those of reading
+///     members that are sparse or quantized
 /// @thread one thread at a time
 /// @since 4
 /// @spec format: composite
@@ -298,7 +299,8 @@ HURRAY_API HurrayStatus hurray_composite_element_bits(HG_IN const HurrayComposit
 /// @param options null: no limit and no reports
 /// @owner caller; independent of the composite
 /// @errors UNSUPPORTED: a group, a private rule, an opaque member, sums that are not defined, memory that the CPU cannot read;
-///     INVALID_LAYOUT: index arrays that break a rule; those of hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+///     INVALID_LAYOUT: index arrays that break a rule; INVALID_SYNC_MODE: not PRODUCER_SYNCED; those of hurray_tensor_dequantize;
+///     LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
 /// @thread one thread at a time
 /// @since 4
 /// @spec format: composite

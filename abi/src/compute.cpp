@@ -16,7 +16,7 @@ using namespace hurray::abi;
 /// @param out_copied_bytes bytes of elements copied
 /// @owner caller; independent of `tensor`
 /// @errors UNSUPPORTED: the layout is not dense, the shape dynamic, or the memory not the host's; INVALID_ARGUMENT:
-///     alignment; INVALID_LAYOUT: the elements take more than 2^64-1 bytes; OUT_OF_MEMORY
+///     alignment; INVALID_LAYOUT: the elements take more than 2^64-1 bytes; INVALID_SYNC_MODE: not PRODUCER_SYNCED; OUT_OF_MEMORY
 /// @thread one thread at a time
 /// @since 4
 HURRAY_API HurrayStatus hurray_tensor_copy(HG_IN const HurrayTensor* tensor, uint32_t alignment,

@@ -31,7 +31,8 @@ Result<void> with_element(const HurrayTensor* tensor, const std::uint64_t* index
 /// Tells where an element is. Of dense tensors no memory is read, so that it may be anywhere.
 /// @param index one value a dimension; of a block-paged tensor three, or four: sequence, token in it, head, element
 /// @errors INVALID_ARGUMENT: another number of values; INDEX_OUT_OF_BOUNDS; UNSUPPORTED: a composite head, a private layout, an
-///     opaque descriptor, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic dimension, index arrays that lead to nowhere
+///     opaque descriptor, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic dimension, index arrays that lead to
+///     nowhere; INVALID_SYNC_MODE: not PRODUCER_SYNCED, where memory is read
 /// @thread one thread at a time
 /// @since 4
 /// @spec format: element address computation
@@ -62,7 +63,7 @@ HURRAY_API HurrayStatus hurray_tensor_element_address(HG_IN const HurrayTensor* 
 /// is stored, see hurray_tensor_element_dequantized.
 /// @param index as in hurray_tensor_element_address
 /// @errors as hurray_tensor_element_address; UNSUPPORTED: complex types, private types without defined numbers; INVALID_TYPE: a
-///     pattern that is no element
+///     pattern that is no element; INVALID_SYNC_MODE: not PRODUCER_SYNCED
 /// @thread one thread at a time
 /// @since 4
 HURRAY_API HurrayStatus hurray_tensor_element_float64(HG_IN const HurrayTensor* tensor, HG_IN_ARRAY(rank) const uint64_t* index,
@@ -109,7 +110,7 @@ HURRAY_API HurrayStatus hurray_tensor_element_complex128(HG_IN const HurrayTenso
 
 /// Reads the bits of an element as they are stored; all 0 for one of a sparse tensor that is not.
 /// @param index as in hurray_tensor_element_address
-/// @errors as hurray_tensor_element_address; UNSUPPORTED: elements of more than 128 bits
+/// @errors as hurray_tensor_element_address; UNSUPPORTED: elements of more than 128 bits; INVALID_SYNC_MODE: not PRODUCER_SYNCED
 /// @thread one thread at a time
 /// @since 4
 HURRAY_API HurrayStatus hurray_tensor_element_bits(HG_IN const HurrayTensor* tensor, HG_IN_ARRAY(rank) const uint64_t* index,

@@ -39,7 +39,7 @@ Result<QuantizeSpec> read_spec(const HurrayQuantizeSpec* spec) {
 /// @owner caller; independent of `tensor`, whose memory a result may share
 /// @errors INVALID_ARGUMENT: not quantized, another type; UNSUPPORTED: a private scheme, an opaque descriptor, memory that the
 ///     CPU cannot read; INVALID_LAYOUT: a dynamic dimension; INVALID_QUANTIZATION: a scale or zero point that the scheme
-///     forbids; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+///     forbids; INVALID_SYNC_MODE: not PRODUCER_SYNCED; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
 /// @thread one thread at a time
 /// @since 4
 /// @spec format: quantization
@@ -71,9 +71,9 @@ HURRAY_API HurrayStatus hurray_tensor_dequantize(HG_IN const HurrayTensor* tenso
 /// @param spec scheme and types
 /// @param options null: no limit and no reports
 /// @owner caller; independent of `tensor`
-/// @errors INVALID_ARGUMENT: a field of `spec`, or an element that has no place in it (NaN, infinite, too large): its index is
-///     the byte offset of the report; INVALID_TYPE; UNSUPPORTED: not dense, quantized already, memory that the CPU cannot read;
-///     INVALID_LAYOUT: a dynamic dimension; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+/// @errors INVALID_ARGUMENT: a field of `spec`, or an element that has no place in it (NaN, infinite, too large), whose index
+///     the message has; INVALID_TYPE; UNSUPPORTED: not dense, quantized already, memory that the CPU cannot read;
+///     INVALID_LAYOUT: a dynamic dimension; INVALID_SYNC_MODE: not PRODUCER_SYNCED; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
 /// @thread one thread at a time
 /// @since 4
 /// @spec format: quantization

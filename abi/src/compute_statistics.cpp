@@ -20,8 +20,8 @@ using namespace hurray::abi;
 /// @param options null: no limit and no reports
 /// @errors INVALID_ARGUMENT: other bits in `mask`, options; UNSUPPORTED: range or moments of complex numbers and of float128,
 ///     composite heads, private layouts, opaque descriptors, memory that the CPU cannot read; INVALID_TYPE: a pattern that is no
-///     element; INVALID_LAYOUT: a dynamic dimension, index arrays that break a rule; those of hurray_tensor_dequantize;
-///     LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+///     element; INVALID_LAYOUT: a dynamic dimension, index arrays that break a rule; INVALID_SYNC_MODE: not
+///     PRODUCER_SYNCED; those of hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
 /// @thread one thread at a time
 /// @since 4
 /// @spec format: statistics

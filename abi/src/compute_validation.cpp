@@ -18,7 +18,7 @@ using namespace hurray::abi;
 /// @param options null: no limit and no reports
 /// @errors those of hurray_descriptor_decode; from level BUFFERS on those of hurray_tensor_new; on level DATA INVALID_LAYOUT:
 ///     index arrays, unused bits; INVALID_TYPE: a pattern that is no element; INVALID_QUANTIZATION: scales, zero points, padding;
-///     UNSUPPORTED: memory that the CPU cannot read. INVALID_ARGUMENT: level, options; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+///     UNSUPPORTED: memory that the CPU cannot read; INVALID_SYNC_MODE: not PRODUCER_SYNCED. INVALID_ARGUMENT: level, options; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
 /// @thread one thread at a time
 /// @since 4
 /// @spec format: validity constraints

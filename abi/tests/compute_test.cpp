@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "abi/tests/paged.hpp"
 #include "abi/tests/support.hpp"
 
 namespace {
@@ -247,6 +248,26 @@ TEST_F(Compute, TranscodedToTilesAndBack) {
     EXPECT_EQ(hurray_descriptor_builder_destroy(&fields), HURRAY_OK);
 }
 
+// Also where nothing of them would be used.
+TEST_F(Compute, TranscodeRefusesFieldsOfAnotherRank) {
+    HurrayTensor* tensor = numbers();
+    const std::uint64_t shape[] = {4, 6, 1};
+    HurrayTensor* out = nullptr;
+    auto spec = sized<HurrayTranscodeSpec>();
+    for (const std::uint8_t layout : {HURRAY_LAYOUT_COL_MAJOR, HURRAY_LAYOUT_MORTON, HURRAY_LAYOUT_CSR, HURRAY_LAYOUT_CSF}) {
+        for (const std::uint32_t rank : {1U, 3U}) {
+            HurrayDescriptorBuilder* fields = nullptr;
+            ASSERT_EQ(hurray_descriptor_builder_new(HURRAY_TYPE_FLOAT32, layout, shape, rank, &fields, nullptr), HURRAY_OK);
+            spec.layout = layout;
+            EXPECT_EQ(hurray_tensor_transcode(tensor, &spec, fields, nullptr, &out, &error_), HURRAY_ERR_INVALID_ARGUMENT)
+                << int{layout} << " of rank " << rank;
+            EXPECT_NE(std::string(error_.message).find("rank 2"), std::string::npos) << error_.message;
+            EXPECT_EQ(out, nullptr);
+            EXPECT_EQ(hurray_descriptor_builder_destroy(&fields), HURRAY_OK);
+        }
+    }
+}
+
 TEST_F(Compute, TranscodeTakesStridesAndBits) {
     HurrayTensor* tensor = numbers();
     const std::uint64_t shape[] = {4, 6};
@@ -262,6 +283,50 @@ TEST_F(Compute, TranscodeTakesStridesAndBits) {
     EXPECT_EQ(floats_of(transcoded(transcoded(tensor, HURRAY_LAYOUT_MORTON), HURRAY_LAYOUT_ROW_MAJOR)), expected);
 }
 
+// 5 and 3 tokens in pages of 4, so that only the caller knows where the first sequence ends.
+TEST_F(Compute, TokenCountsTellWhereSequencesEnd) {
+    HurrayTensor* paged = own(hurray_test::two_sequences(memory_.bytes));
+    auto spec = sized<HurrayTranscodeSpec>();
+    spec.layout = HURRAY_LAYOUT_ROW_MAJOR;
+    HurrayTensor* out = nullptr;
+    const auto transcode = [&] { return hurray_tensor_transcode(paged, &spec, nullptr, nullptr, &out, &error_); };
+    EXPECT_EQ(transcode(), HURRAY_ERR_UNSUPPORTED) << "not known";
+    const std::uint64_t counts[] = {5, 3};
+    spec.token_counts = counts;
+    spec.token_counts_length = 2;
+    ASSERT_EQ(transcode(), HURRAY_OK) << error_.message;
+    own(out);
+    // Pages 2, 0 and 1 of elements that count up.
+    EXPECT_EQ(floats_of(out), (std::vector<float>{8, 9, 10, 11, 0, 4, 5, 6}));
+
+    spec.flags = HURRAY_TRANSCODE_SEQUENCE;
+    spec.sequence = 1;
+    ASSERT_EQ(transcode(), HURRAY_OK) << error_.message;
+    own(out);
+    EXPECT_EQ(floats_of(out), (std::vector<float>{4, 5, 6}));
+
+    spec.flags = 0;
+    spec.sequence = 0;
+    const auto refused = [&](std::vector<std::uint64_t> values) {
+        spec.token_counts = values.data();
+        spec.token_counts_length = values.size();
+        EXPECT_EQ(transcode(), HURRAY_ERR_INVALID_ARGUMENT);
+        EXPECT_EQ(out, nullptr);
+    };
+    refused({8});
+    refused({5, 3, 0});
+    refused({3, 5});
+    refused({5, 2});
+    refused({~std::uint64_t{0}, 9});
+    spec.token_counts = counts;
+    spec.token_counts_length = ~std::uint64_t{0};
+    EXPECT_EQ(transcode(), HURRAY_ERR_INVALID_ARGUMENT);
+    spec.token_counts = nullptr;
+    spec.token_counts_length = 2;
+    EXPECT_EQ(transcode(), HURRAY_ERR_NULL_POINTER);
+    EXPECT_NE(std::string(error_.message).find("spec->token_counts"), std::string::npos) << error_.message;
+}
+
 TEST_F(Compute, TranscodeSpecsThatAreRefused) {
     HurrayTensor* tensor = numbers();
     HurrayTensor* out = nullptr;
@@ -269,12 +334,18 @@ TEST_F(Compute, TranscodeSpecsThatAreRefused) {
         auto spec = sized<HurrayTranscodeSpec>();
         spec.layout = HURRAY_LAYOUT_ROW_MAJOR;
         change(spec);
-        EXPECT_EQ(hurray_tensor_transcode(tensor, &spec, nullptr, nullptr, &out, nullptr), HURRAY_ERR_INVALID_ARGUMENT);
+        EXPECT_EQ(hurray_tensor_transcode(tensor, &spec, nullptr, nullptr, &out, &error_), HURRAY_ERR_INVALID_ARGUMENT);
         EXPECT_EQ(out, nullptr);
     };
     refused([](HurrayTranscodeSpec& spec) { spec.flags = 2; });
     refused([](HurrayTranscodeSpec& spec) { spec.reserved[2] = 1; });
     refused([](HurrayTranscodeSpec& spec) { spec.reserved2 = 1; });
+    EXPECT_NE(std::string(error_.message).find("spec->reserved2"), std::string::npos) << error_.message;
+    const std::uint64_t count = 24;
+    refused([&](HurrayTranscodeSpec& spec) {
+        spec.token_counts = &count;
+        spec.token_counts_length = 1;
+    });
     refused([](HurrayTranscodeSpec& spec) { spec.sequence = 1; });
     refused([](HurrayTranscodeSpec& spec) { spec.alignment = 65; });
     refused([](HurrayTranscodeSpec& spec) { spec.struct_size = 8; });

@@ -782,7 +782,7 @@ func (k KvRole) String() string {
 	return "KvRole(" + strconv.FormatUint(uint64(k), 10) + ")"
 }
 
-// TableIndex: Types of the page numbers of a block table.
+// TableIndex: Types of the entries of block_table and seq_ptr.
 type TableIndex uint8
 
 const (

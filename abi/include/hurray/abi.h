@@ -585,7 +585,7 @@ typedef struct HurrayDecodeOptions {
 #define HURRAY_KV_VALUE 1  /**< Values. */
 #define HURRAY_KV_OTHER 2  /**< Something else. */
 
-/** Types of the page numbers of a block table (HurrayTableIndex, uint8_t). */
+/** Types of the entries of block_table and seq_ptr (HurrayTableIndex, uint8_t). */
 #define HURRAY_TABLE_UINT32 0  /**< Unsigned, 32 bits. */
 #define HURRAY_TABLE_UINT64 1  /**< Unsigned, 64 bits. */
 
@@ -643,7 +643,10 @@ typedef struct HurrayLayoutFields {
     uint8_t is_sorted;
     /** Block-paged: HURRAY_KV_ value. */
     uint8_t kv_role;
-    /** Block-paged: HURRAY_TABLE_ type of the page numbers. */
+    /**
+     * Block-paged: HURRAY_TABLE_ type of all entries of buffer 1, block_table, and of buffer 2, seq_ptr, which
+     * has num_seqs + 1.
+     */
     uint8_t index_type;
     /** Composite: HURRAY_COMPOSITION_ rule, or a private one. */
     uint8_t composition_rule;
@@ -750,7 +753,9 @@ typedef struct HurrayQuantization {
 
 /**
  * Statistics of the elements, dequantized where they are quantized. Fields whose bit of computed_mask is not
- * set have no meaning.
+ * set have no meaning; getters give them as they were read, but has_nan and has_inf, bytes of the format, as
+ * 1 where they were not 0: a section that holds another byte there, which only one without
+ * HURRAY_STATISTICS_NAN_INF may, is not set as it was got.
  *
  * @since C ABI 4
  */

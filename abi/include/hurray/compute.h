@@ -106,6 +106,15 @@ typedef struct HurrayTranscodeSpec {
     uint32_t sequence;
     /** 0. */
     uint32_t reserved2;
+    /**
+     * Of a block-paged tensor: the tokens of each sequence, no more than its pages have room for, all together
+     * those of the shape. The format stores pages only, so that a tensor of several sequences whose last pages
+     * are not full cannot be transcoded without. Null: not known, and for other layouts. Read during the call
+     * only.
+     */
+    const uint64_t *token_counts;
+    /** Values of token_counts: one a sequence, or 0. */
+    uint64_t token_counts_length;
 } HurrayTranscodeSpec;
 
 /**
@@ -160,7 +169,8 @@ typedef struct HurrayElementBits {
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: another number of values; INDEX_OUT_OF_BOUNDS;
  *     UNSUPPORTED: a composite head, a private layout, an opaque descriptor, memory that the CPU cannot read;
- *     INVALID_LAYOUT: a dynamic dimension, index arrays that lead to nowhere
+ *     INVALID_LAYOUT: a dynamic dimension, index arrays that lead to nowhere; INVALID_SYNC_MODE: not
+ *     PRODUCER_SYNCED, where memory is read
  * @thread one thread at a time
  * @since C ABI 4
  * @spec format: element address computation
@@ -179,7 +189,8 @@ HURRAY_API HurrayStatus hurray_tensor_element_address(const HurrayTensor *tensor
  * @param out_value Required. Receives the result; zeroed before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: as hurray_tensor_element_address; UNSUPPORTED: complex types,
- *     private types without defined numbers; INVALID_TYPE: a pattern that is no element
+ *     private types without defined numbers; INVALID_TYPE: a pattern that is no element; INVALID_SYNC_MODE:
+ *     not PRODUCER_SYNCED
  * @thread one thread at a time
  * @since C ABI 4
  */
@@ -212,7 +223,7 @@ HURRAY_API HurrayStatus hurray_tensor_element_complex128(const HurrayTensor *ten
  * @param out_bits Required. Receives the result; zeroed before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: as hurray_tensor_element_address; UNSUPPORTED: elements of more than
- *     128 bits
+ *     128 bits; INVALID_SYNC_MODE: not PRODUCER_SYNCED
  * @thread one thread at a time
  * @since C ABI 4
  */
@@ -253,7 +264,7 @@ HURRAY_API HurrayStatus hurray_tensor_element_dequantized(const HurrayTensor *te
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: UNSUPPORTED: the layout is not dense, the shape dynamic, or the
  *     memory not the host's; INVALID_ARGUMENT: alignment; INVALID_LAYOUT: the elements take more than 2^64-1
- *     bytes; OUT_OF_MEMORY
+ *     bytes; INVALID_SYNC_MODE: not PRODUCER_SYNCED; OUT_OF_MEMORY
  * @owner caller; independent of `tensor`
  * @thread one thread at a time
  * @since C ABI 4
@@ -267,21 +278,24 @@ HURRAY_API HurrayStatus hurray_tensor_copy(const HurrayTensor *tensor, uint32_t 
 /**
  * Makes a new tensor with the same elements, bit for bit, in another layout: dense, sparse (COO, CSR, CSC,
  * CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized tensor the scales and
- * zero points are shared or copied. The unit of progress is bytes of the elements.
+ * zero points are shared or copied. The unit of progress is bytes of the elements; from dense to sparse and
+ * back it is elements, between sparse layouts entries.
  *
  * @param tensor Required. Read during the call only; stays the caller's.
- * @param spec Layout, alignment, sequence. Required. Read during the call only; stays the caller's.
- * @param fields A builder of that layout, of the tensor's rank: the layout's fields that were set in it are
- *     wanted (strides, tiles, Morton bits, CSF's order of dimensions); nothing else of it matters. Null:
- *     those that will do, for layouts other than strided and tiled. May be NULL. Read during the call only;
- *     stays the caller's.
+ * @param spec Layout, alignment, sequence, token counts. Required. Read during the call only; stays the
+ *     caller's.
+ * @param fields A builder of that layout and of the tensor's rank: the layout's fields that were set in it
+ *     are wanted (strides, tiles, Morton bits, CSF's order of dimensions); nothing else of it matters, nor
+ *     does the nnz of sparse layouts, which the elements tell. Null: those that will do, for layouts other
+ *     than strided and tiled. May be NULL. Read during the call only; stays the caller's.
  * @param options Null: no limit and no reports. May be NULL. Read during the call only; stays the caller's.
  * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
  *     NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: UNSUPPORTED: a pair of layouts that docs/transcode.md does not list,
- *     an opaque descriptor, memory that the CPU cannot read; INVALID_ARGUMENT: spec, fields; INVALID_LAYOUT:
- *     a dynamic dimension, fields that the layout refuses; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+ *     an opaque descriptor, memory that the CPU cannot read; INVALID_ARGUMENT: spec, fields; NULL_POINTER:
+ *     spec->token_counts with a length; INVALID_LAYOUT: a dynamic dimension, fields that the layout refuses;
+ *     INVALID_SYNC_MODE: not PRODUCER_SYNCED; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
  * @owner caller; independent of `tensor`, whose memory the result may share
  * @thread one thread at a time
  * @since C ABI 4
@@ -310,8 +324,8 @@ HURRAY_API HurrayStatus hurray_tensor_transcode(const HurrayTensor *tensor, cons
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: not quantized, another type; UNSUPPORTED: a
  *     private scheme, an opaque descriptor, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic
- *     dimension; INVALID_QUANTIZATION: a scale or zero point that the scheme forbids; LIMIT_EXCEEDED;
- *     OUT_OF_MEMORY; CANCELLED
+ *     dimension; INVALID_QUANTIZATION: a scale or zero point that the scheme forbids; INVALID_SYNC_MODE: not
+ *     PRODUCER_SYNCED; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
  * @owner caller; independent of `tensor`, whose memory a result may share
  * @thread one thread at a time
  * @since C ABI 4
@@ -334,9 +348,9 @@ HURRAY_API HurrayStatus hurray_tensor_dequantize(const HurrayTensor *tensor, uin
  *     NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: a field of `spec`, or an element that has no place
- *     in it (NaN, infinite, too large): its index is the byte offset of the report; INVALID_TYPE;
- *     UNSUPPORTED: not dense, quantized already, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic
- *     dimension; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+ *     in it (NaN, infinite, too large), whose index the message has; INVALID_TYPE; UNSUPPORTED: not dense,
+ *     quantized already, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic dimension;
+ *     INVALID_SYNC_MODE: not PRODUCER_SYNCED; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
  * @owner caller; independent of `tensor`
  * @thread one thread at a time
  * @since C ABI 4
@@ -362,7 +376,8 @@ HURRAY_API HurrayStatus hurray_tensor_quantize(const HurrayTensor *tensor, const
  * @return HURRAY_OK, or a negative code: those of hurray_descriptor_decode; from level BUFFERS on those of
  *     hurray_tensor_new; on level DATA INVALID_LAYOUT: index arrays, unused bits; INVALID_TYPE: a pattern
  *     that is no element; INVALID_QUANTIZATION: scales, zero points, padding; UNSUPPORTED: memory that the
- *     CPU cannot read. INVALID_ARGUMENT: level, options; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+ *     CPU cannot read; INVALID_SYNC_MODE: not PRODUCER_SYNCED. INVALID_ARGUMENT: level, options;
+ *     LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
  * @thread one thread at a time
  * @since C ABI 4
  * @spec format: validity constraints
@@ -386,8 +401,8 @@ HURRAY_API HurrayStatus hurray_tensor_validate(const HurrayTensor *tensor, uint3
  * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: other bits in `mask`, options; UNSUPPORTED: range
  *     or moments of complex numbers and of float128, composite heads, private layouts, opaque descriptors,
  *     memory that the CPU cannot read; INVALID_TYPE: a pattern that is no element; INVALID_LAYOUT: a dynamic
- *     dimension, index arrays that break a rule; those of hurray_tensor_dequantize; LIMIT_EXCEEDED;
- *     OUT_OF_MEMORY; CANCELLED
+ *     dimension, index arrays that break a rule; INVALID_SYNC_MODE: not PRODUCER_SYNCED; those of
+ *     hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
  * @thread one thread at a time
  * @since C ABI 4
  * @spec format: statistics
@@ -593,7 +608,8 @@ HURRAY_API HurrayStatus hurray_composite_member_at(const HurrayComposite *compos
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: not one value a dimension; INDEX_OUT_OF_BOUNDS;
  *     UNSUPPORTED: a group, a private rule, a complex type, sums that are not defined, memory that the CPU
- *     cannot read; those of reading members that are sparse or quantized
+ *     cannot read; INVALID_SYNC_MODE: not PRODUCER_SYNCED; those of reading members that are sparse or
+ *     quantized
  * @thread one thread at a time
  * @since C ABI 4
  * @spec format: composite
@@ -649,8 +665,9 @@ HURRAY_API HurrayStatus hurray_composite_element_bits(const HurrayComposite *com
  *     NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: UNSUPPORTED: a group, a private rule, an opaque member, sums that
- *     are not defined, memory that the CPU cannot read; INVALID_LAYOUT: index arrays that break a rule; those
- *     of hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+ *     are not defined, memory that the CPU cannot read; INVALID_LAYOUT: index arrays that break a rule;
+ *     INVALID_SYNC_MODE: not PRODUCER_SYNCED; those of hurray_tensor_dequantize; LIMIT_EXCEEDED;
+ *     OUT_OF_MEMORY; CANCELLED
  * @owner caller; independent of the composite
  * @thread one thread at a time
  * @since C ABI 4

@@ -72,6 +72,12 @@ struct HurrayTranscodeSpec {
     uint32_t sequence;
     /// 0.
     uint32_t reserved2;
+    /// Of a block-paged tensor: the tokens of each sequence, no more than its pages have room for, all together those of the
+    /// shape. The format stores pages only, so that a tensor of several sequences whose last pages are not full cannot be
+    /// transcoded without. Null: not known, and for other layouts. Read during the call only.
+    const uint64_t* token_counts;
+    /// Values of token_counts: one a sequence, or 0.
+    uint64_t token_counts_length;
 };
 
 /// Where an element of a tensor is.

@@ -65,7 +65,7 @@ constexpr uint8_t HURRAY_KV_VALUE = 1;
 /// Something else.
 constexpr uint8_t HURRAY_KV_OTHER = 2;
 
-/// @group HurrayTableIndex Types of the page numbers of a block table.
+/// @group HurrayTableIndex Types of the entries of block_table and seq_ptr.
 /// Unsigned, 32 bits.
 constexpr uint8_t HURRAY_TABLE_UINT32 = 0;
 /// Unsigned, 64 bits.
@@ -125,7 +125,7 @@ struct HurrayLayoutFields {
     uint8_t is_sorted;
     /// Block-paged: HURRAY_KV_ value.
     uint8_t kv_role;
-    /// Block-paged: HURRAY_TABLE_ type of the page numbers.
+    /// Block-paged: HURRAY_TABLE_ type of all entries of buffer 1, block_table, and of buffer 2, seq_ptr, which has num_seqs + 1.
     uint8_t index_type;
     /// Composite: HURRAY_COMPOSITION_ rule, or a private one.
     uint8_t composition_rule;
@@ -230,7 +230,8 @@ constexpr uint32_t HURRAY_STATISTICS_NM_SPARSITY = 16;
 constexpr uint32_t HURRAY_STATISTICS_NAN_INF = 32;
 
 /// Statistics of the elements, dequantized where they are quantized. Fields whose bit of computed_mask is not set have no
-/// meaning.
+/// meaning; getters give them as they were read, but has_nan and has_inf, bytes of the format, as 1 where they were not 0: a
+/// section that holds another byte there, which only one without HURRAY_STATISTICS_NAN_INF may, is not set as it was got.
 /// @since 4
 struct HurrayStatistics {
     /// Size of this struct, set by the caller.

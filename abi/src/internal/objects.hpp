@@ -41,7 +41,7 @@ struct TileLevelCopy {
 
 struct HurrayDescriptorBuilder final : hurray::abi::HandleBase<HURRAY_HANDLE_DESCRIPTOR_BUILDER> {
     HurrayDescriptorBuilder(std::uint8_t element_type, std::uint8_t layout_tag, std::span<const std::uint64_t> shape)
-        : value(element_type, layout_tag, shape), layout(layout_tag) {}
+        : value(element_type, layout_tag, shape), rank(static_cast<std::uint32_t>(shape.size())), layout(layout_tag) {}
 
     hurray::DescriptorBuilder value;
     // What `value` was given, to be read again.
@@ -49,6 +49,7 @@ struct HurrayDescriptorBuilder final : hurray::abi::HandleBase<HURRAY_HANDLE_DES
     std::vector<std::int64_t> strides;
     std::vector<std::uint32_t> morton_bits;
     std::vector<std::uint32_t> mode_order;
+    std::uint32_t rank;
     std::uint8_t layout;
     hurray::PrivateTags private_tags = hurray::PrivateTags::refuse;
 };

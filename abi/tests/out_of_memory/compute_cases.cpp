@@ -1,6 +1,7 @@
 // Work on elements; see out_of_memory_test.cpp.
 #include "abi/tests/composites.hpp"
 #include "abi/tests/out_of_memory/fixtures.hpp"
+#include "abi/tests/paged.hpp"
 
 namespace {
 
@@ -39,6 +40,20 @@ NEEDS_MEMORY(hurray_tensor_transcode) {
     each_allocation_fails([&] { return subject(imported.tensor.handle, &spec, nullptr, nullptr, tensor.out(), &report); },
                           [&] { EXPECT_EQ(tensor.handle, nullptr); });
     EXPECT_EQ(imported.releases(), 0);
+}
+NEEDS_MEMORY_TOO(hurray_tensor_transcode, _with_token_counts) {
+    AlignedBytes<192> memory;
+    Tensor paged;
+    *paged.out() = two_sequences(memory.bytes);
+    const std::uint64_t counts[] = {5, 3};
+    HurrayTranscodeSpec spec{};
+    spec.struct_size = sizeof spec;
+    spec.layout = HURRAY_LAYOUT_ROW_MAJOR;
+    spec.token_counts = counts;
+    spec.token_counts_length = 2;
+    Tensor tensor;
+    each_allocation_fails([&] { return subject(paged.handle, &spec, nullptr, nullptr, tensor.out(), &report); },
+                          [&] { EXPECT_EQ(tensor.handle, nullptr); });
 }
 NEEDS_MEMORY(hurray_tensor_validate) {
     Imported imported;

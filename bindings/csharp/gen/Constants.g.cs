@@ -437,7 +437,7 @@ public enum KvRole : byte
     Other = 2,
 }
 
-/// <summary>Types of the page numbers of a block table.</summary>
+/// <summary>Types of the entries of block_table and seq_ptr.</summary>
 public enum TableIndex : byte
 {
     /// <summary>Unsigned, 32 bits.</summary>

@@ -1550,7 +1550,8 @@ internal static unsafe partial class NativeMethods
     /// anywhere.</summary>
     /// <remarks><para>Errors: INVALID_ARGUMENT: another number of values; INDEX_OUT_OF_BOUNDS; UNSUPPORTED: a
     /// composite head, a private layout, an opaque descriptor, memory that the CPU cannot read;
-    /// INVALID_LAYOUT: a dynamic dimension, index arrays that lead to nowhere</para>
+    /// INVALID_LAYOUT: a dynamic dimension, index arrays that lead to nowhere; INVALID_SYNC_MODE: not
+    /// PRODUCER_SYNCED, where memory is read</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: element address computation</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -1567,7 +1568,8 @@ internal static unsafe partial class NativeMethods
     /// <summary>Reads an element as a number, rounded to nearest where float64 cannot hold it. Of a quantized
     /// tensor that is the number that is stored, see hurray_tensor_element_dequantized.</summary>
     /// <remarks><para>Errors: as hurray_tensor_element_address; UNSUPPORTED: complex types, private types
-    /// without defined numbers; INVALID_TYPE: a pattern that is no element</para>
+    /// without defined numbers; INVALID_TYPE: a pattern that is no element; INVALID_SYNC_MODE: not
+    /// PRODUCER_SYNCED</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
@@ -1597,8 +1599,8 @@ internal static unsafe partial class NativeMethods
 
     /// <summary>Reads the bits of an element as they are stored; all 0 for one of a sparse tensor that is
     /// not.</summary>
-    /// <remarks><para>Errors: as hurray_tensor_element_address; UNSUPPORTED: elements of more than 128
-    /// bits</para>
+    /// <remarks><para>Errors: as hurray_tensor_element_address; UNSUPPORTED: elements of more than 128 bits;
+    /// INVALID_SYNC_MODE: not PRODUCER_SYNCED</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
@@ -1634,7 +1636,7 @@ internal static unsafe partial class NativeMethods
     /// <remarks><para>Owner: caller; independent of `tensor`</para>
     /// <para>Errors: UNSUPPORTED: the layout is not dense, the shape dynamic, or the memory not the host's;
     /// INVALID_ARGUMENT: alignment; INVALID_LAYOUT: the elements take more than 2^64-1 bytes;
-    /// OUT_OF_MEMORY</para>
+    /// INVALID_SYNC_MODE: not PRODUCER_SYNCED; OUT_OF_MEMORY</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
@@ -1650,22 +1652,24 @@ internal static unsafe partial class NativeMethods
 
     /// <summary>Makes a new tensor with the same elements, bit for bit, in another layout: dense, sparse
     /// (COO, CSR, CSC, CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized
-    /// tensor the scales and zero points are shared or copied. The unit of progress is bytes of the
-    /// elements.</summary>
+    /// tensor the scales and zero points are shared or copied. The unit of progress is bytes of the elements;
+    /// from dense to sparse and back it is elements, between sparse layouts entries.</summary>
     /// <remarks><para>Owner: caller; independent of `tensor`, whose memory the result may share</para>
     /// <para>Errors: UNSUPPORTED: a pair of layouts that docs/transcode.md does not list, an opaque
-    /// descriptor, memory that the CPU cannot read; INVALID_ARGUMENT: spec, fields; INVALID_LAYOUT: a dynamic
-    /// dimension, fields that the layout refuses; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
+    /// descriptor, memory that the CPU cannot read; INVALID_ARGUMENT: spec, fields; NULL_POINTER:
+    /// spec-&gt;token_counts with a length; INVALID_LAYOUT: a dynamic dimension, fields that the layout
+    /// refuses; INVALID_SYNC_MODE: not PRODUCER_SYNCED; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: memory layout</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
-    /// <param name="spec">layout, alignment, sequence. Required. Read during the call only; stays the
+    /// <param name="spec">layout, alignment, sequence, token counts. Required. Read during the call only;
+    /// stays the caller's.</param>
+    /// <param name="fields">a builder of that layout and of the tensor's rank: the layout's fields that were
+    /// set in it are wanted (strides, tiles, Morton bits, CSF's order of dimensions); nothing else of it
+    /// matters, nor does the nnz of sparse layouts, which the elements tell. Null: those that will do, for
+    /// layouts other than strided and tiled. May be NULL. Read during the call only; stays the
     /// caller's.</param>
-    /// <param name="fields">a builder of that layout, of the tensor's rank: the layout's fields that were set
-    /// in it are wanted (strides, tiles, Morton bits, CSF's order of dimensions); nothing else of it matters.
-    /// Null: those that will do, for layouts other than strided and tiled. May be NULL. Read during the call
-    /// only; stays the caller's.</param>
     /// <param name="options">null: no limit and no reports. May be NULL. Read during the call only; stays the
     /// caller's.</param>
     /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
@@ -1683,8 +1687,8 @@ internal static unsafe partial class NativeMethods
     /// <remarks><para>Owner: caller; independent of `tensor`, whose memory a result may share</para>
     /// <para>Errors: INVALID_ARGUMENT: not quantized, another type; UNSUPPORTED: a private scheme, an opaque
     /// descriptor, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic dimension;
-    /// INVALID_QUANTIZATION: a scale or zero point that the scheme forbids; LIMIT_EXCEEDED; OUT_OF_MEMORY;
-    /// CANCELLED</para>
+    /// INVALID_QUANTIZATION: a scale or zero point that the scheme forbids; INVALID_SYNC_MODE: not
+    /// PRODUCER_SYNCED; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: quantization</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -1706,9 +1710,9 @@ internal static unsafe partial class NativeMethods
     /// is elements.</summary>
     /// <remarks><para>Owner: caller; independent of `tensor`</para>
     /// <para>Errors: INVALID_ARGUMENT: a field of `spec`, or an element that has no place in it (NaN,
-    /// infinite, too large): its index is the byte offset of the report; INVALID_TYPE; UNSUPPORTED: not
-    /// dense, quantized already, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic dimension;
-    /// LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
+    /// infinite, too large), whose index the message has; INVALID_TYPE; UNSUPPORTED: not dense, quantized
+    /// already, memory that the CPU cannot read; INVALID_LAYOUT: a dynamic dimension; INVALID_SYNC_MODE: not
+    /// PRODUCER_SYNCED; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: quantization</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -1732,7 +1736,8 @@ internal static unsafe partial class NativeMethods
     /// <remarks><para>Errors: those of hurray_descriptor_decode; from level BUFFERS on those of
     /// hurray_tensor_new; on level DATA INVALID_LAYOUT: index arrays, unused bits; INVALID_TYPE: a pattern
     /// that is no element; INVALID_QUANTIZATION: scales, zero points, padding; UNSUPPORTED: memory that the
-    /// CPU cannot read. INVALID_ARGUMENT: level, options; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
+    /// CPU cannot read; INVALID_SYNC_MODE: not PRODUCER_SYNCED. INVALID_ARGUMENT: level, options;
+    /// LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: validity constraints</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -1753,8 +1758,8 @@ internal static unsafe partial class NativeMethods
     /// <remarks><para>Errors: INVALID_ARGUMENT: other bits in `mask`, options; UNSUPPORTED: range or moments
     /// of complex numbers and of float128, composite heads, private layouts, opaque descriptors, memory that
     /// the CPU cannot read; INVALID_TYPE: a pattern that is no element; INVALID_LAYOUT: a dynamic dimension,
-    /// index arrays that break a rule; those of hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY;
-    /// CANCELLED</para>
+    /// index arrays that break a rule; INVALID_SYNC_MODE: not PRODUCER_SYNCED; those of
+    /// hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: statistics</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -1911,7 +1916,7 @@ internal static unsafe partial class NativeMethods
     /// all.</summary>
     /// <remarks><para>Errors: INVALID_ARGUMENT: not one value a dimension; INDEX_OUT_OF_BOUNDS; UNSUPPORTED:
     /// a group, a private rule, a complex type, sums that are not defined, memory that the CPU cannot read;
-    /// those of reading members that are sparse or quantized</para>
+    /// INVALID_SYNC_MODE: not PRODUCER_SYNCED; those of reading members that are sparse or quantized</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: composite</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -1964,8 +1969,9 @@ internal static unsafe partial class NativeMethods
     /// place.</summary>
     /// <remarks><para>Owner: caller; independent of the composite</para>
     /// <para>Errors: UNSUPPORTED: a group, a private rule, an opaque member, sums that are not defined,
-    /// memory that the CPU cannot read; INVALID_LAYOUT: index arrays that break a rule; those of
-    /// hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED</para>
+    /// memory that the CPU cannot read; INVALID_LAYOUT: index arrays that break a rule; INVALID_SYNC_MODE:
+    /// not PRODUCER_SYNCED; those of hurray_tensor_dequantize; LIMIT_EXCEEDED; OUT_OF_MEMORY;
+    /// CANCELLED</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: composite</para>
     /// <para>Since version 4 of the C ABI</para></remarks>

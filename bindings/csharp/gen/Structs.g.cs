@@ -231,7 +231,8 @@ internal unsafe struct NativeLayoutFields
     /// <summary>Block-paged: HURRAY_KV_ value.</summary>
     public byte KvRole;
 
-    /// <summary>Block-paged: HURRAY_TABLE_ type of the page numbers.</summary>
+    /// <summary>Block-paged: HURRAY_TABLE_ type of all entries of buffer 1, block_table, and of buffer 2,
+    /// seq_ptr, which has num_seqs + 1.</summary>
     public byte IndexType;
 
     /// <summary>Composite: HURRAY_COMPOSITION_ rule, or a private one.</summary>
@@ -347,7 +348,9 @@ internal unsafe struct NativeQuantization
 }
 
 /// <summary>Statistics of the elements, dequantized where they are quantized. Fields whose bit of
-/// computed_mask is not set have no meaning.</summary>
+/// computed_mask is not set have no meaning; getters give them as they were read, but has_nan and has_inf,
+/// bytes of the format, as 1 where they were not 0: a section that holds another byte there, which only one
+/// without HURRAY_STATISTICS_NAN_INF may, is not set as it was got.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct NativeStatistics
 {
@@ -847,6 +850,15 @@ internal unsafe struct NativeTranscodeSpec
     /// <summary>0.</summary>
     public uint Reserved2;
 
+    /// <summary>Of a block-paged tensor: the tokens of each sequence, no more than its pages have room for,
+    /// all together those of the shape. The format stores pages only, so that a tensor of several sequences
+    /// whose last pages are not full cannot be transcoded without. Null: not known, and for other layouts.
+    /// Read during the call only.</summary>
+    public ulong* TokenCounts;
+
+    /// <summary>Values of token_counts: one a sequence, or 0.</summary>
+    public ulong TokenCountsLength;
+
     /// <summary>An empty struct that says its size.</summary>
     public static NativeTranscodeSpec Sized => new() { StructSize = (uint)sizeof(NativeTranscodeSpec) };
 }
@@ -1218,7 +1230,7 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayQuantizeSpec.block_size", 12, (byte*)&quantizeSpec.BlockSize - (byte*)&quantizeSpec));
 
         NativeTranscodeSpec transcodeSpec = default;
-        all.Add(("HurrayTranscodeSpec", 24, sizeof(NativeTranscodeSpec)));
+        all.Add(("HurrayTranscodeSpec", 40, sizeof(NativeTranscodeSpec)));
         all.Add(("HurrayTranscodeSpec.struct_size", 0, (byte*)&transcodeSpec.StructSize - (byte*)&transcodeSpec));
         all.Add(("HurrayTranscodeSpec.flags", 4, (byte*)&transcodeSpec.Flags - (byte*)&transcodeSpec));
         all.Add(("HurrayTranscodeSpec.layout", 8, (byte*)&transcodeSpec.Layout - (byte*)&transcodeSpec));
@@ -1226,6 +1238,8 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayTranscodeSpec.alignment", 12, (byte*)&transcodeSpec.Alignment - (byte*)&transcodeSpec));
         all.Add(("HurrayTranscodeSpec.sequence", 16, (byte*)&transcodeSpec.Sequence - (byte*)&transcodeSpec));
         all.Add(("HurrayTranscodeSpec.reserved2", 20, (byte*)&transcodeSpec.Reserved2 - (byte*)&transcodeSpec));
+        all.Add(("HurrayTranscodeSpec.token_counts", 24, (byte*)&transcodeSpec.TokenCounts - (byte*)&transcodeSpec));
+        all.Add(("HurrayTranscodeSpec.token_counts_length", 32, (byte*)&transcodeSpec.TokenCountsLength - (byte*)&transcodeSpec));
 
         NativeElementAddress elementAddress = default;
         all.Add(("HurrayElementAddress", 32, sizeof(NativeElementAddress)));

@@ -456,7 +456,7 @@ class KvRole(enum.IntEnum):
 
 
 class TableIndex(enum.IntEnum):
-    """Types of the page numbers of a block table."""
+    """Types of the entries of block_table and seq_ptr."""
 
     #: Unsigned, 32 bits.
     UINT32 = 0

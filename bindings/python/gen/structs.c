@@ -529,11 +529,12 @@ bool hpy_to_HurrayQuantizeSpec(PyObject *object, HurrayQuantizeSpec *out) {
     return true;
 }
 
-bool hpy_to_HurrayTranscodeSpec(PyObject *object, HurrayTranscodeSpec *out) {
+bool hpy_to_HurrayTranscodeSpec(PyObject *object, HurrayTranscodeSpec *out, HpyTranscodeSpecMemory *memory) {
     memset(out, 0, sizeof *out);
+    memset(memory, 0, sizeof *memory);
     out->struct_size = sizeof *out;
     if (object == Py_None) return true;
-    if (!PyTuple_Check(object) || PyTuple_Size(object) != 4) {
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 5) {
         PyErr_SetString(PyExc_TypeError, "expected None or TranscodeSpec");
         return false;
     }
@@ -546,5 +547,14 @@ bool hpy_to_HurrayTranscodeSpec(PyObject *object, HurrayTranscodeSpec *out) {
     out->alignment = (uint32_t)number;
     if (!hpy_unsigned(PyTuple_GetItem(object, 3), UINT32_MAX, "TranscodeSpec.sequence", &number)) return false;
     out->sequence = (uint32_t)number;
+    if (PyTuple_GetItem(object, 4) != Py_None) {
+        if (!hpy_u64_numbers(PyTuple_GetItem(object, 4), "TranscodeSpec.token_counts", &memory->token_counts)) return false;
+        out->token_counts_length = memory->token_counts.length;
+        out->token_counts = memory->token_counts.data;
+    }
     return true;
+}
+
+void hpy_free_HurrayTranscodeSpec(HpyTranscodeSpecMemory *memory) {
+    hpy_numbers_release(&memory->token_counts);
 }

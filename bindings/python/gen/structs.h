@@ -53,6 +53,10 @@ bool hpy_to_HurrayCompositeMember(PyObject *object, HurrayCompositeMember *out);
 bool hpy_to_HurrayFileOptions(PyObject *object, HurrayFileOptions *out);
 bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out);
 bool hpy_to_HurrayQuantizeSpec(PyObject *object, HurrayQuantizeSpec *out);
-bool hpy_to_HurrayTranscodeSpec(PyObject *object, HurrayTranscodeSpec *out);
+typedef struct HpyTranscodeSpecMemory {
+    HpyNumbers token_counts;
+} HpyTranscodeSpecMemory;
+bool hpy_to_HurrayTranscodeSpec(PyObject *object, HurrayTranscodeSpec *out, HpyTranscodeSpecMemory *memory);
+void hpy_free_HurrayTranscodeSpec(HpyTranscodeSpecMemory *memory);
 
 #endif

@@ -160,7 +160,8 @@ class LayoutFields(NamedTuple):
     #: Block-paged: HURRAY_KV_ value.
     kv_role: int = 0
 
-    #: Block-paged: HURRAY_TABLE_ type of the page numbers.
+    #: Block-paged: HURRAY_TABLE_ type of all entries of buffer 1, block_table, and of buffer 2, seq_ptr,
+    #: which has num_seqs + 1.
     index_type: int = 0
 
     #: Composite: HURRAY_COMPOSITION_ rule, or a private one.
@@ -243,7 +244,9 @@ class Quantization(NamedTuple):
 
 class Statistics(NamedTuple):
     """Statistics of the elements, dequantized where they are quantized. Fields whose bit of computed_mask is not
-    set have no meaning.
+    set have no meaning; getters give them as they were read, but has_nan and has_inf, bytes of the format, as
+    1 where they were not 0: a section that holds another byte there, which only one without
+    HURRAY_STATISTICS_NAN_INF may, is not set as it was got.
     """
 
     #: HURRAY_STATISTICS_ bits.
@@ -512,6 +515,12 @@ class TranscodeSpec(NamedTuple):
 
     #: Number of a sequence, with HURRAY_TRANSCODE_SEQUENCE; else 0.
     sequence: int = 0
+
+    #: Of a block-paged tensor: the tokens of each sequence, no more than its pages have room for, all
+    #: together those of the shape. The format stores pages only, so that a tensor of several sequences whose
+    #: last pages are not full cannot be transcoded without. Null: not known, and for other layouts. Read
+    #: during the call only.
+    token_counts: tuple[int, ...] | None = None
 
 
 class ElementAddress(NamedTuple):

@@ -2012,12 +2012,13 @@ static PyObject *py_tensor_transcode(PyObject *module, PyObject *const *args, Py
     HpyHandle *tensor = NULL;
     HurrayTensor *tensor_share = NULL;
     HurrayTranscodeSpec spec;
+    HpyTranscodeSpecMemory spec_memory = {0};
     HpyHandle *fields = NULL;
     HurrayWorkOptions options;
     HpyWork options_work = {0};
     HurrayTensor *out_tensor = NULL;
     hpy_drain(calls);
-    if (!hpy_to_HurrayTranscodeSpec(args[1], &spec)) goto done;
+    if (!hpy_to_HurrayTranscodeSpec(args[1], &spec, &spec_memory)) goto done;
     if (!hpy_work_options(args[3], &options, &options_work)) goto done;
     tensor = hpy_handle_take(args[0], HURRAY_HANDLE_TENSOR, "tensor");
     if (tensor == NULL) goto done;
@@ -2042,6 +2043,7 @@ static PyObject *py_tensor_transcode(PyObject *module, PyObject *const *args, Py
     result = hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor);
 done:
     (void)calls->hurray_tensor_destroy(&tensor_share);
+    hpy_free_HurrayTranscodeSpec(&spec_memory);
     hpy_work_end(&options_work);
     return result;
 }
@@ -2800,7 +2802,7 @@ PyMethodDef hpy_generated_methods[] = {
     {"tensor_copy", (PyCFunction)(void (*)(void))py_tensor_copy, METH_FASTCALL,
      "Copies a dense tensor into new memory of the library: row-major, aligned, byte_offset 0. For data that is not aligned as its user needs it, and for strided data that is wanted contiguous."},
     {"tensor_transcode", (PyCFunction)(void (*)(void))py_tensor_transcode, METH_FASTCALL,
-     "Makes a new tensor with the same elements, bit for bit, in another layout: dense, sparse (COO, CSR, CSC, CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized tensor the scales and zero points are shared or copied. The unit of progress is bytes of the elements."},
+     "Makes a new tensor with the same elements, bit for bit, in another layout: dense, sparse (COO, CSR, CSC, CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized tensor the scales and zero points are shared or copied. The unit of progress is bytes of the elements; from dense to sparse and back it is elements, between sparse layouts entries."},
     {"tensor_dequantize", (PyCFunction)(void (*)(void))py_tensor_dequantize, METH_FASTCALL,
      "Makes a new tensor of the numbers that quantized elements stand for. Each is worked out in float32, as the format says, and then rounded once to the target type."},
     {"tensor_quantize", (PyCFunction)(void (*)(void))py_tensor_quantize, METH_FASTCALL,

@@ -326,7 +326,7 @@ pub const KvRole = enum(u8) {
     _,
 };
 
-/// Types of the page numbers of a block table.
+/// Types of the entries of block_table and seq_ptr.
 pub const TableIndex = enum(u8) {
     /// Unsigned, 32 bits.
     uint32 = 0,

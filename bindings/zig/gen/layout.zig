@@ -259,8 +259,8 @@ comptime {
     check(@offsetOf(c.HurrayQuantizeSpec, "symmetric") == 7, "HurrayQuantizeSpec.symmetric: the offset");
     check(@offsetOf(c.HurrayQuantizeSpec, "axis") == 8, "HurrayQuantizeSpec.axis: the offset");
     check(@offsetOf(c.HurrayQuantizeSpec, "block_size") == 12, "HurrayQuantizeSpec.block_size: the offset");
-    check(@sizeOf(c.HurrayTranscodeSpec) == 24, "HurrayTranscodeSpec: the size");
-    check(@alignOf(c.HurrayTranscodeSpec) == 4, "HurrayTranscodeSpec: the alignment");
+    check(@sizeOf(c.HurrayTranscodeSpec) == 40, "HurrayTranscodeSpec: the size");
+    check(@alignOf(c.HurrayTranscodeSpec) == 8, "HurrayTranscodeSpec: the alignment");
     check(@offsetOf(c.HurrayTranscodeSpec, "struct_size") == 0, "HurrayTranscodeSpec.struct_size: the offset");
     check(@offsetOf(c.HurrayTranscodeSpec, "flags") == 4, "HurrayTranscodeSpec.flags: the offset");
     check(@offsetOf(c.HurrayTranscodeSpec, "layout") == 8, "HurrayTranscodeSpec.layout: the offset");
@@ -268,6 +268,8 @@ comptime {
     check(@offsetOf(c.HurrayTranscodeSpec, "alignment") == 12, "HurrayTranscodeSpec.alignment: the offset");
     check(@offsetOf(c.HurrayTranscodeSpec, "sequence") == 16, "HurrayTranscodeSpec.sequence: the offset");
     check(@offsetOf(c.HurrayTranscodeSpec, "reserved2") == 20, "HurrayTranscodeSpec.reserved2: the offset");
+    check(@offsetOf(c.HurrayTranscodeSpec, "token_counts") == 24, "HurrayTranscodeSpec.token_counts: the offset");
+    check(@offsetOf(c.HurrayTranscodeSpec, "token_counts_length") == 32, "HurrayTranscodeSpec.token_counts_length: the offset");
     check(@sizeOf(c.HurrayElementAddress) == 32, "HurrayElementAddress: the size");
     check(@alignOf(c.HurrayElementAddress) == 8, "HurrayElementAddress: the alignment");
     check(@offsetOf(c.HurrayElementAddress, "struct_size") == 0, "HurrayElementAddress.struct_size: the offset");

@@ -317,7 +317,8 @@ pub const Table = struct {
     tensor_copy: *const fn (tensor: *const c.HurrayTensor, alignment: u32, out_tensor: *?*c.HurrayTensor, out_copied_bytes: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Makes a new tensor with the same elements, bit for bit, in another layout: dense, sparse (COO, CSR,
     /// CSC, CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized tensor the
-    /// scales and zero points are shared or copied. The unit of progress is bytes of the elements.
+    /// scales and zero points are shared or copied. The unit of progress is bytes of the elements; from dense
+    /// to sparse and back it is elements, between sparse layouts entries.
     tensor_transcode: *const fn (tensor: *const c.HurrayTensor, spec: *const c.HurrayTranscodeSpec, fields: ?*const c.HurrayDescriptorBuilder, options: ?*const c.HurrayWorkOptions, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Makes a new tensor of the numbers that quantized elements stand for. Each is worked out in float32, as
     /// the format says, and then rounded once to the target type.

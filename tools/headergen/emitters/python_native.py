@@ -52,6 +52,7 @@ _LENGTHS = {
     ("HurrayTileLevel", "inner_strides"): "rank",
     ("HurrayQuantization", "private_data"): "private_length",
     ("HurrayQuantization", "payload"): "payload_length",
+    ("HurrayTranscodeSpec", "token_counts"): "token_counts_length",
     ("HurrayFileTensorInfo", "name"): "name_length",
     ("HurrayFileTensorInfo", "shape"): "rank",
     ("HurrayFileMetadata", "key"): "key_length",

@@ -656,7 +656,8 @@ func CallTensorCopy(tensor *Tensor, alignment uint32, outTensor **Tensor, outCop
 
 // CallTensorTranscode: Makes a new tensor with the same elements, bit for bit, in another layout: dense,
 // sparse (COO, CSR, CSC, CSF) or, as a source only, block-paged. Padding is 0, sections stay; of a quantized
-// tensor the scales and zero points are shared or copied. The unit of progress is bytes of the elements.
+// tensor the scales and zero points are shared or copied. The unit of progress is bytes of the elements; from
+// dense to sparse and back it is elements, between sparse layouts entries.
 func CallTensorTranscode(tensor *Tensor, spec *TranscodeSpec, fields *DescriptorBuilder, options *WorkOptions, outTensor **Tensor, error *Error) int32 {
 	return int32(C.go_hurray_tensor_transcode(tensor, (*C.HurrayTranscodeSpec)(unsafe.Pointer(spec)), fields, (*C.HurrayWorkOptions)(unsafe.Pointer(options)), outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
 }

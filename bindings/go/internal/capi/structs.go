@@ -326,7 +326,8 @@ type LayoutFields struct {
 	// Block-paged: HURRAY_KV_ value.
 	KvRole uint8
 
-	// Block-paged: HURRAY_TABLE_ type of the page numbers.
+	// Block-paged: HURRAY_TABLE_ type of all entries of buffer 1, block_table, and of buffer 2, seq_ptr, which
+	// has num_seqs + 1.
 	IndexType uint8
 
 	// Composite: HURRAY_COMPOSITION_ rule, or a private one.
@@ -486,7 +487,9 @@ var _ [56]struct{} = [unsafe.Offsetof(Quantization{}.Payload)]struct{}{}
 var _ [64]struct{} = [unsafe.Offsetof(Quantization{}.PayloadLength)]struct{}{}
 
 // Statistics: Statistics of the elements, dequantized where they are quantized. Fields whose bit of
-// computed_mask is not set have no meaning.
+// computed_mask is not set have no meaning; getters give them as they were read, but has_nan and has_inf,
+// bytes of the format, as 1 where they were not 0: a section that holds another byte there, which only one
+// without HURRAY_STATISTICS_NAN_INF may, is not set as it was got.
 type Statistics struct {
 	// Size of this struct, set by the caller.
 	StructSize uint32
@@ -1070,10 +1073,19 @@ type TranscodeSpec struct {
 
 	// 0.
 	Reserved2 uint32
+
+	// Of a block-paged tensor: the tokens of each sequence, no more than its pages have room for, all together
+	// those of the shape. The format stores pages only, so that a tensor of several sequences whose last pages
+	// are not full cannot be transcoded without. Null: not known, and for other layouts. Read during the call
+	// only.
+	TokenCounts uintptr
+
+	// Values of token_counts: one a sequence, or 0.
+	TokenCountsLength uint64
 }
 
-var _ [24]struct{} = [unsafe.Sizeof(TranscodeSpec{})]struct{}{}
-var _ [24]struct{} = [C.sizeof_HurrayTranscodeSpec]struct{}{}
+var _ [40]struct{} = [unsafe.Sizeof(TranscodeSpec{})]struct{}{}
+var _ [40]struct{} = [C.sizeof_HurrayTranscodeSpec]struct{}{}
 var _ [0]struct{} = [unsafe.Offsetof(TranscodeSpec{}.StructSize)]struct{}{}
 var _ [4]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Flags)]struct{}{}
 var _ [8]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Layout)]struct{}{}
@@ -1081,6 +1093,8 @@ var _ [9]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Reserved)]struct{}{}
 var _ [12]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Alignment)]struct{}{}
 var _ [16]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Sequence)]struct{}{}
 var _ [20]struct{} = [unsafe.Offsetof(TranscodeSpec{}.Reserved2)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(TranscodeSpec{}.TokenCounts)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(TranscodeSpec{}.TokenCountsLength)]struct{}{}
 
 // ElementAddress: Where an element of a tensor is.
 type ElementAddress struct {

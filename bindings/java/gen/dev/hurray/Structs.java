@@ -238,7 +238,10 @@ final class Structs {
         /** Block-paged: HURRAY_KV_ value. */
         static final int KV_ROLE = 106;
 
-        /** Block-paged: HURRAY_TABLE_ type of the page numbers. */
+        /**
+         * Block-paged: HURRAY_TABLE_ type of all entries of buffer 1, block_table, and of buffer 2, seq_ptr,
+         * which has num_seqs + 1.
+         */
         static final int INDEX_TYPE = 107;
 
         /** Composite: HURRAY_COMPOSITION_ rule, or a private one. */
@@ -829,7 +832,7 @@ final class Structs {
         private TranscodeSpec() {}
 
         /** Size of the whole struct. */
-        static final int SIZE = 24;
+        static final int SIZE = 40;
 
         /** Size of this struct, set by the caller. */
         static final int STRUCT_SIZE = 0;
@@ -851,6 +854,17 @@ final class Structs {
 
         /** 0. */
         static final int RESERVED2 = 20;
+
+        /**
+         * Of a block-paged tensor: the tokens of each sequence, no more than its pages have room for, all
+         * together those of the shape. The format stores pages only, so that a tensor of several sequences
+         * whose last pages are not full cannot be transcoded without. Null: not known, and for other layouts.
+         * Read during the call only.
+         */
+        static final int TOKEN_COUNTS = 24;
+
+        /** Values of token_counts: one a sequence, or 0. */
+        static final int TOKEN_COUNTS_LENGTH = 32;
     }
 
     /** HurrayElementAddress. */
