@@ -17,26 +17,16 @@ _FLAGS = [
     "-fno-sanitize-recover=all",
 ]
 
-_Sources = provider(doc = "All that a library is compiled from.", fields = ["files"])
+_Objects = provider(doc = "What a library and all that it needs were compiled to.", fields = ["files"])
 
-def _sources_impl(target, ctx):
-    files = [src.files for src in getattr(ctx.rule.attr, "srcs", []) + getattr(ctx.rule.attr, "hdrs", [])]
-    deps = [dep[_Sources].files for dep in getattr(ctx.rule.attr, "deps", []) if _Sources in dep]
-    return [_Sources(files = depset(transitive = files + deps))]
-
-# The libraries are compiled once more, by clang and with coverage for the fuzzer.
-_sources = aspect(implementation = _sources_impl, attr_aspects = ["deps"])
-
-def _fuzzer_impl(ctx):
-    files = depset(ctx.files.srcs, transitive = [dep[_Sources].files for dep in ctx.attr.deps])
-    contexts = [dep[CcInfo].compilation_context for dep in ctx.attr.deps]
+def _compile(ctx, sources, contexts):
     folders = depset(transitive = [c.includes for c in contexts] + [c.system_includes for c in contexts])
-    headers = depset(transitive = [files] + [c.headers for c in contexts])
+    headers = depset(sources, transitive = [c.headers for c in contexts])
     objects = []
-    for source in files.to_list():
+    for source in sources:
         if source.extension != "cpp":
             continue
-        object_file = ctx.actions.declare_file(ctx.label.name + ".o/" + source.short_path.replace("/", "_") + ".o")
+        object_file = ctx.actions.declare_file(ctx.label.name + ".fuzz/" + source.short_path.replace("/", "_") + ".o")
         arguments = ctx.actions.args()
         arguments.add_all(["--driver-mode=g++"] + _FLAGS + ["-I."])
         arguments.add_all(folders, before_each = "-isystem")
@@ -48,9 +38,23 @@ def _fuzzer_impl(ctx):
             outputs = [object_file],
             mnemonic = "FuzzCompile",
             use_default_shell_env = True,
-            progress_message = "Compiling %s for the fuzzer" % source.short_path,
+            progress_message = "Compiling %s for the fuzzers" % source.short_path,
         )
         objects.append(object_file)
+    return objects
+
+def _objects_impl(target, ctx):
+    sources = [file for src in getattr(ctx.rule.attr, "srcs", []) for file in src.files.to_list()]
+    objects = _compile(ctx, sources, [target[CcInfo].compilation_context]) if CcInfo in target else []
+    deps = [dep[_Objects].files for dep in getattr(ctx.rule.attr, "deps", []) if _Objects in dep]
+    return [_Objects(files = depset(objects, transitive = deps))]
+
+# The libraries are compiled once more, by clang and with coverage: once for all fuzzers.
+_objects = aspect(implementation = _objects_impl, attr_aspects = ["deps"])
+
+def _fuzzer_impl(ctx):
+    own = _compile(ctx, ctx.files.srcs, [dep[CcInfo].compilation_context for dep in ctx.attr.deps])
+    objects = depset(own, transitive = [dep[_Objects].files for dep in ctx.attr.deps])
     fuzzer = ctx.actions.declare_file(ctx.label.name)
     arguments = ctx.actions.args()
     arguments.add_all(["--driver-mode=g++"] + _FLAGS)
@@ -71,7 +75,7 @@ _fuzzer = rule(
     executable = True,
     attrs = {
         "srcs": attr.label_list(allow_files = [".cpp"]),
-        "deps": attr.label_list(aspects = [_sources], providers = [CcInfo]),
+        "deps": attr.label_list(aspects = [_objects], providers = [CcInfo]),
     },
 )
 
