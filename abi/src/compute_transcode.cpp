@@ -42,8 +42,9 @@ Result<HurrayTranscodeSpec> read_spec(const HurrayTranscodeSpec* spec) {
 /// unit of progress is bytes of the elements; from dense to sparse and back it is elements, between sparse layouts entries.
 /// @param spec layout, alignment, sequence, token counts
 /// @param fields a builder of that layout and of the tensor's rank: the layout's fields that were set in it are wanted (strides,
-///     tiles, Morton bits, CSF's order of dimensions); nothing else of it matters, nor does the nnz of sparse layouts, which
-///     the elements tell. Null: those that will do, for layouts other than strided and tiled
+///     tiles, Morton bits, CSF's order of dimensions, Hilbert's order, which must be that of the shape); nothing else of it
+///     matters, nor does the nnz of sparse layouts, which the elements tell. Null: those that will do, for layouts other
+///     than strided and tiled
 /// @param options null: no limit and no reports
 /// @owner caller; independent of `tensor`, whose memory the result may share
 /// @errors UNSUPPORTED: a pair of layouts that docs/transcode.md does not list, an opaque descriptor, memory that the CPU cannot
@@ -96,6 +97,7 @@ HURRAY_API HurrayStatus hurray_tensor_transcode(HG_IN const HurrayTensor* tensor
             chosen.tiled = levels;
             chosen.morton_bits = fields->morton_bits;
             chosen.mode_order = fields->mode_order;
+            chosen.hilbert_order = fields->hilbert_order;
         }
         auto local = LocalTensor::of(tensor);
         if (!local) return std::unexpected(local.error());

@@ -248,8 +248,8 @@ TEST_F(Compute, TranscodedToTilesAndBack) {
     EXPECT_EQ(hurray_descriptor_builder_destroy(&fields), HURRAY_OK);
 }
 
-// Also where nothing of them would be used.
-TEST_F(Compute, TranscodeRefusesFieldsOfAnotherRank) {
+// Fields of another rank are refused also where nothing of them would be used; the order of a Hilbert curve is the shape's.
+TEST_F(Compute, TranscodeRefusesFieldsThatAreNotThoseOfTheShape) {
     HurrayTensor* tensor = numbers();
     const std::uint64_t shape[] = {4, 6, 1};
     HurrayTensor* out = nullptr;
@@ -265,6 +265,22 @@ TEST_F(Compute, TranscodeRefusesFieldsOfAnotherRank) {
             EXPECT_EQ(out, nullptr);
             EXPECT_EQ(hurray_descriptor_builder_destroy(&fields), HURRAY_OK);
         }
+    }
+
+    HurrayTensor* square = dense(HURRAY_TYPE_FLOAT32, {4, 4}, memory_.bytes + 128, 64);
+    for (const std::uint32_t order : {1U, 2U, 3U}) {
+        HurrayDescriptorBuilder* fields = nullptr;
+        ASSERT_EQ(hurray_descriptor_builder_new(HURRAY_TYPE_FLOAT32, HURRAY_LAYOUT_HILBERT, shape, 2, &fields, nullptr), HURRAY_OK);
+        auto hilbert = sized<HurrayLayoutFields>();
+        hilbert.layout = HURRAY_LAYOUT_HILBERT;
+        hilbert.hilbert_order = order;
+        ASSERT_EQ(hurray_descriptor_builder_set_layout_fields(fields, &hilbert, nullptr), HURRAY_OK);
+        spec.layout = HURRAY_LAYOUT_HILBERT;
+        EXPECT_EQ(hurray_tensor_transcode(square, &spec, fields, nullptr, &out, nullptr),
+                  order == 2 ? HURRAY_OK : HURRAY_ERR_INVALID_ARGUMENT)
+            << order;
+        EXPECT_EQ(hurray_descriptor_builder_destroy(&fields), HURRAY_OK);
+        own(out);
     }
 }
 

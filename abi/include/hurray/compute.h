@@ -285,9 +285,10 @@ HURRAY_API HurrayStatus hurray_tensor_copy(const HurrayTensor *tensor, uint32_t 
  * @param spec Layout, alignment, sequence, token counts. Required. Read during the call only; stays the
  *     caller's.
  * @param fields A builder of that layout and of the tensor's rank: the layout's fields that were set in it
- *     are wanted (strides, tiles, Morton bits, CSF's order of dimensions); nothing else of it matters, nor
- *     does the nnz of sparse layouts, which the elements tell. Null: those that will do, for layouts other
- *     than strided and tiled. May be NULL. Read during the call only; stays the caller's.
+ *     are wanted (strides, tiles, Morton bits, CSF's order of dimensions, Hilbert's order, which must be that
+ *     of the shape); nothing else of it matters, nor does the nnz of sparse layouts, which the elements tell.
+ *     Null: those that will do, for layouts other than strided and tiled. May be NULL. Read during the call
+ *     only; stays the caller's.
  * @param options Null: no limit and no reports. May be NULL. Read during the call only; stays the caller's.
  * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
  *     NULL before anything else.

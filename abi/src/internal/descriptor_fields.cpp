@@ -329,6 +329,7 @@ Result<void> set_layout_fields(HurrayDescriptorBuilder& builder, const HurrayLay
             break;
         case layout_tag::hilbert:
             builder.value.set_hilbert(given->hilbert_order);
+            builder.hilbert_order = given->hilbert_order;
             break;
         case layout_tag::block_paged:
             builder.value.set_block_paged({.page_size = given->page_size,

@@ -49,6 +49,7 @@ struct HurrayDescriptorBuilder final : hurray::abi::HandleBase<HURRAY_HANDLE_DES
     std::vector<std::int64_t> strides;
     std::vector<std::uint32_t> morton_bits;
     std::vector<std::uint32_t> mode_order;
+    std::uint32_t hilbert_order = 0;
     std::uint32_t rank;
     std::uint8_t layout;
     hurray::PrivateTags private_tags = hurray::PrivateTags::refuse;

@@ -1666,10 +1666,10 @@ internal static unsafe partial class NativeMethods
     /// <param name="spec">layout, alignment, sequence, token counts. Required. Read during the call only;
     /// stays the caller's.</param>
     /// <param name="fields">a builder of that layout and of the tensor's rank: the layout's fields that were
-    /// set in it are wanted (strides, tiles, Morton bits, CSF's order of dimensions); nothing else of it
-    /// matters, nor does the nnz of sparse layouts, which the elements tell. Null: those that will do, for
-    /// layouts other than strided and tiled. May be NULL. Read during the call only; stays the
-    /// caller's.</param>
+    /// set in it are wanted (strides, tiles, Morton bits, CSF's order of dimensions, Hilbert's order, which
+    /// must be that of the shape); nothing else of it matters, nor does the nnz of sparse layouts, which the
+    /// elements tell. Null: those that will do, for layouts other than strided and tiled. May be NULL. Read
+    /// during the call only; stays the caller's.</param>
     /// <param name="options">null: no limit and no reports. May be NULL. Read during the call only; stays the
     /// caller's.</param>
     /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
