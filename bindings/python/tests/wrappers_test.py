@@ -35,6 +35,10 @@ def handles():
         "Reader": hurray.Reader.from_memory(b""),
         "Writer": hurray.Writer.to_memory(),
     }
+    group = hurray.CompositeHead(hurray.CompositionRule.GROUP, 0)
+    with hurray.Descriptor.build("uint8", [1], layout=group) as head:
+        made["CompositeBuilder"] = hurray.CompositeBuilder(head)
+    made["Composite"] = made["CompositeBuilder"].build()
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "model")
         hurray.save_file({"a": made["Tensor"]}, path)
