@@ -113,6 +113,53 @@ struct Parameter {
     std::function<Outcome(Ours&, void*)> call;
 };
 
+struct Complex {
+    double real;
+    double imaginary;
+};
+
+constexpr std::uint64_t first[2] = {0, 0};
+
+constexpr HurrayTranscodeSpec column_major = [] {
+    HurrayTranscodeSpec spec{};
+    spec.struct_size = sizeof spec;
+    spec.layout = HURRAY_LAYOUT_COL_MAJOR;
+    return spec;
+}();
+
+constexpr HurrayQuantizeSpec per_tensor = [] {
+    HurrayQuantizeSpec spec{};
+    spec.struct_size = sizeof spec;
+    spec.scheme = HURRAY_SCHEME_PER_TENSOR_AFFINE;
+    spec.storage_type = HURRAY_TYPE_INT8;
+    return spec;
+}();
+
+/// A builder of a group with one member.
+struct HeadOfAGroup {
+    HeadOfAGroup() {
+        const std::uint64_t shape = 1;
+        HurrayLayoutFields fields{};
+        fields.struct_size = sizeof fields;
+        fields.layout = HURRAY_LAYOUT_COMPOSITE;
+        fields.composition_rule = HURRAY_COMPOSITION_GROUP;
+        fields.member_count = 1;
+        HurrayDescriptorBuilder* head = nullptr;
+        HurrayDescriptor* descriptor = nullptr;
+        EXPECT_EQ(hurray_descriptor_builder_new(HURRAY_TYPE_FLOAT32, HURRAY_LAYOUT_COMPOSITE, &shape, 1, &head, nullptr), HURRAY_OK);
+        EXPECT_EQ(hurray_descriptor_builder_set_layout_fields(head, &fields, nullptr), HURRAY_OK);
+        EXPECT_EQ(hurray_descriptor_builder_build(head, &descriptor, nullptr), HURRAY_OK);
+        EXPECT_EQ(hurray_composite_builder_new(descriptor, &builder, nullptr), HURRAY_OK);
+        EXPECT_EQ(hurray_descriptor_destroy(&descriptor), HURRAY_OK);
+        EXPECT_EQ(hurray_descriptor_builder_destroy(&head), HURRAY_OK);
+    }
+    ~HeadOfAGroup() { EXPECT_EQ(hurray_composite_builder_destroy(&builder), HURRAY_OK); }
+    HeadOfAGroup(const HeadOfAGroup&) = delete;
+    HeadOfAGroup& operator=(const HeadOfAGroup&) = delete;
+
+    HurrayCompositeBuilder* builder = nullptr;
+};
+
 const std::vector<Parameter>& parameters() {
     // A call that may fill `out`; with `error`.
 #define WITH_OUT(type, ...)                                       \
@@ -138,6 +185,34 @@ const std::vector<Parameter>& parameters() {
         result.status = __VA_ARGS__;                              \
         type zero{};                                              \
         result.outputs_zero = std::memcmp(&out, &zero, sizeof out) == 0; \
+        return result;                                            \
+    }
+    // As WITH_OUT, for a struct that starts with its size.
+#define WITH_STRUCT(type, ...)                                    \
+    [](Ours& ours, void* handle) {                                \
+        (void)ours;                                               \
+        Outcome result;                                           \
+        result.has_error = true;                                  \
+        result.variable = handle;                                 \
+        HurrayError* error = &result.error;                       \
+        type out{};                                               \
+        out.struct_size = sizeof out;                             \
+        const type zero = out;                                    \
+        result.status = __VA_ARGS__;                              \
+        result.outputs_zero = std::memcmp(&out, &zero, sizeof out) == 0; \
+        return result;                                            \
+    }
+    // As WITH_OUT, for a new tensor.
+#define WITH_TENSOR(...)                                          \
+    [](Ours&, void* handle) {                                     \
+        Outcome result;                                           \
+        result.has_error = true;                                  \
+        result.variable = handle;                                 \
+        HurrayError* error = &result.error;                       \
+        HurrayTensor* out = nullptr;                              \
+        result.status = __VA_ARGS__;                              \
+        result.outputs_zero = out == nullptr;                     \
+        EXPECT_EQ(hurray_tensor_destroy(&out), HURRAY_OK);        \
         return result;                                            \
     }
 #define END(type, function, error_given)                          \
@@ -320,6 +395,59 @@ const std::vector<Parameter>& parameters() {
              result.status = hurray_tensor_copy(TENSOR, 0, &copy, &bytes, &result.error);
              result.outputs_zero = copy == nullptr && bytes == 0;
              EXPECT_EQ(hurray_tensor_destroy(&copy), HURRAY_OK);
+             return result;
+         }},
+        {"tensor_import_options", "list", STRANGER_LIST, false,
+         [](Ours& ours, void* handle) {
+             Outcome result;
+             result.has_error = true;
+             auto* list = LIST;
+             HurrayTensor* tensor = nullptr;
+             result.status = hurray_tensor_import_options(&list, &ours.context, nullptr, &tensor, &result.error);
+             result.outputs_zero = tensor == nullptr;
+             result.variable = list;
+             EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
+             return result;
+         }},
+        {"tensor_import_options", "context", STRANGER_CONTEXT, false,
+         [](Ours& ours, void* handle) {
+             Outcome result;
+             result.has_error = true;
+             auto* context = CONTEXT;
+             HurrayTensor* tensor = nullptr;
+             result.status = hurray_tensor_import_options(&ours.list, &context, nullptr, &tensor, &result.error);
+             result.outputs_zero = tensor == nullptr;
+             result.variable = context;
+             EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
+             return result;
+         }},
+        {"tensor_element_address", "tensor", STRANGER_TENSOR, false,
+         WITH_STRUCT(HurrayElementAddress, hurray_tensor_element_address(TENSOR, first, 2, &out, error))},
+        {"tensor_element_float64", "tensor", STRANGER_TENSOR, false,
+         WITH_OUT(double, hurray_tensor_element_float64(TENSOR, first, 2, &out, error))},
+        {"tensor_element_complex128", "tensor", STRANGER_TENSOR, false,
+         WITH_OUT(Complex, hurray_tensor_element_complex128(TENSOR, first, 2, &out.real, &out.imaginary, error))},
+        {"tensor_element_bits", "tensor", STRANGER_TENSOR, false,
+         WITH_STRUCT(HurrayElementBits, hurray_tensor_element_bits(TENSOR, first, 2, &out, error))},
+        {"tensor_element_dequantized", "tensor", STRANGER_TENSOR, false,
+         WITH_OUT(double, hurray_tensor_element_dequantized(TENSOR, first, 2, &out, error))},
+        {"tensor_transcode", "tensor", STRANGER_TENSOR, false,
+         WITH_TENSOR(hurray_tensor_transcode(TENSOR, &column_major, nullptr, nullptr, &out, error))},
+        {"tensor_dequantize", "tensor", STRANGER_TENSOR, false,
+         WITH_TENSOR(hurray_tensor_dequantize(TENSOR, HURRAY_TYPE_FLOAT32, nullptr, &out, error))},
+        {"tensor_quantize", "tensor", STRANGER_TENSOR, false,
+         WITH_TENSOR(hurray_tensor_quantize(TENSOR, &per_tensor, nullptr, &out, error))},
+        {"tensor_validate", "tensor", STRANGER_TENSOR, false,
+         WITH_OUT(int, hurray_tensor_validate(TENSOR, HURRAY_VALIDATE_DATA, nullptr, error))},
+        {"tensor_statistics", "tensor", STRANGER_TENSOR, false,
+         WITH_STRUCT(HurrayStatistics, hurray_tensor_statistics(TENSOR, HURRAY_STATISTICS_NNZ, nullptr, &out, error))},
+        {"composite_builder_add_tensor", "tensor", STRANGER_TENSOR, false,
+         [](Ours&, void* handle) {
+             Outcome result;
+             result.has_error = true;
+             result.variable = handle;
+             const HeadOfAGroup head;
+             result.status = hurray_composite_builder_add_tensor(head.builder, TENSOR, &result.error);
              return result;
          }},
         {"writer_write", "tensor", STRANGER_TENSOR, false, WITH_OUT(int, hurray_writer_write(ours.writer, TENSOR, error))},
