@@ -41,7 +41,7 @@ public:
     Result<void> write(std::span<const std::span<const std::byte>> pieces) override;
 
     /// Makes the contents durable, moves the file over its target and makes that durable too. Once only.
-    Result<void> commit();
+    Result<void> commit() override;
 
 private:
     AtomicFile(FdHolder folder, std::string name, FdHolder file, std::string temporary);

@@ -23,6 +23,9 @@ public:
     virtual Result<void> write(std::span<const std::span<const std::byte>> pieces) = 0;
 
     Result<void> write(std::span<const std::byte> bytes) { return write(std::span(&bytes, 1)); }
+
+    /// Called once, after the last write: makes what was written final, where there is such a thing (AtomicFile).
+    virtual Result<void> commit() { return {}; }
 };
 
 /// Writes to a file descriptor: file, pipe, socket, terminal; blocking or not (it waits with poll where a non-blocking

@@ -11,7 +11,8 @@
 namespace hurray {
 
 /// The whole of a regular file as memory. The mapping belongs to a storage: it is undone when the last reference to
-/// that storage goes, however long after the MappedFile itself. The file descriptor is closed once the file is mapped.
+/// that storage goes, however long after the MappedFile itself. The file descriptor stays open with it, so that a channel
+/// can pass the file on to another process (Storage::shared_backing).
 ///
 /// Contract: the file does not change while it is mapped. Bytes that somebody else writes into it appear in the
 /// mapping at any moment; a file that somebody else cuts short raises SIGBUS in whoever touches the lost pages, which

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "core/hurray/memory/shared_backing.hpp"
+
 namespace hurray {
 
 /// Memory with shared ownership. `release` runs exactly once, when the last reference goes, on the thread that
@@ -31,6 +33,10 @@ public:
     }
 
     [[nodiscard]] std::uint64_t references() const noexcept { return references_.load(std::memory_order_relaxed); }
+
+    /// What another process would have to map to see the same memory; null where there is no such thing. Lives as long as
+    /// the storage.
+    [[nodiscard]] virtual const SharedBacking* shared_backing() const noexcept { return nullptr; }
 
 protected:
     virtual ~Storage() = default;

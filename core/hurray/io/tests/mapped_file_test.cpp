@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -23,12 +24,24 @@ std::size_t open_descriptors() {
     return count;
 }
 
-TEST(MappedFile, HoldsTheFileAndKeepsNoDescriptor) {
+TEST(MappedFile, HoldsTheFileAndItsDescriptorAsLongAsTheMapping) {
     const TemporaryFolder folder;
     const std::size_t before = open_descriptors();
-    const auto file = MappedFile::open(folder.file("f", "some bytes"));
-    ASSERT_TRUE(file.has_value()) << file.error().message;
-    EXPECT_EQ(text(file->bytes()), "some bytes");
+    {
+        const auto file = MappedFile::open(folder.file("f", "some bytes"));
+        ASSERT_TRUE(file.has_value()) << file.error().message;
+        EXPECT_EQ(text(file->bytes()), "some bytes");
+        EXPECT_EQ(open_descriptors(), before + 1);
+        const SharedBacking* backing = file->storage()->shared_backing();
+        ASSERT_NE(backing, nullptr);
+        EXPECT_EQ(backing->base, file->bytes().data());
+        EXPECT_EQ(backing->size, 10U);
+        EXPECT_EQ(backing->file_offset, 0U);
+        EXPECT_FALSE(backing->sealed);
+        char start[4] = {};
+        ASSERT_EQ(::pread(backing->fd, start, sizeof start, 0), 4);
+        EXPECT_EQ(std::string_view(start, 4), "some");
+    }
     EXPECT_EQ(open_descriptors(), before);
 }
 

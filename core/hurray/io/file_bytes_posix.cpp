@@ -1,0 +1,103 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "core/hurray/io/fd.hpp"
+#include "core/hurray/io/file_bytes.hpp"
+#include "core/hurray/io/mapped_file.hpp"
+#include "core/hurray/io/path.hpp"
+#include "core/hurray/io/regular_file.hpp"
+#include "core/hurray/io/system_error.hpp"
+#include "core/hurray/memory/buffer.hpp"
+
+namespace hurray {
+namespace {
+
+using ull = unsigned long long;
+
+// Some systems refuse to move more than 2 GiB at once.
+constexpr std::size_t largest_transfer = std::size_t{1} << 30;
+
+std::unexpected<Error> outside(std::uint64_t offset, std::uint64_t length, std::uint64_t size) {
+    return fail(Status::invalid_format, offset, "the file ends at byte %llu: expected %llu bytes from byte %llu",
+                static_cast<ull>(size), static_cast<ull>(length), static_cast<ull>(offset));
+}
+
+}  // namespace
+
+class FileBytes::OpenFile {
+public:
+    explicit OpenFile(FdHolder file) noexcept : file_(std::move(file)) {}
+
+    [[nodiscard]] Result<void> read(std::uint64_t offset, std::span<std::byte> into) const {
+        std::size_t done = 0;
+        while (done < into.size()) {
+            const ssize_t count = ::pread(file_.get(), into.data() + done, std::min(into.size() - done, largest_transfer),
+                                          static_cast<off_t>(offset + done));
+            if (count > 0) {
+                done += static_cast<std::size_t>(count);
+            } else if (count == 0) {
+                return fail(Status::invalid_format, offset + done,
+                            "the file became shorter while it was open: it ends before byte %llu, expected %llu more bytes",
+                            static_cast<ull>(offset + done), static_cast<ull>(into.size() - done));
+            } else if (errno != EINTR) {
+                return std::unexpected(system_error("read", errno, offset + done));
+            }
+        }
+        return {};
+    }
+
+private:
+    FdHolder file_;
+};
+
+Result<FileBytes> FileBytes::open(std::string_view path, FileAccess access) {
+    if (access == FileAccess::map) {
+        auto mapped = MappedFile::open(path);
+        if (!mapped) return std::unexpected(mapped.error());
+        return over(mapped->bytes(), mapped->storage());
+    }
+    auto name = terminated_path(path);
+    if (!name) return std::unexpected(name.error());
+    auto file = open_regular_file(*name);
+    if (!file) return std::unexpected(file.error());
+    struct stat status {};
+    if (::fstat(file->get(), &status) != 0) return std::unexpected(system_error_at("stat", name->c_str(), errno));
+    FileBytes bytes;
+    bytes.size_ = static_cast<std::uint64_t>(status.st_size);
+    bytes.file_ = std::make_shared<const OpenFile>(std::move(*file));
+    return bytes;
+}
+
+FileBytes FileBytes::over(std::span<const std::byte> image, Ref<Storage> storage) noexcept {
+    FileBytes bytes;
+    bytes.image_ = image;
+    bytes.storage_ = std::move(storage);
+    bytes.size_ = image.size();
+    return bytes;
+}
+
+Result<FileWindow> FileBytes::window(std::uint64_t offset, std::uint64_t length) const {
+    if (offset > size_ || length > size_ - offset) return outside(offset, length, size_);
+    if (file_ == nullptr) {
+        return FileWindow{image_.subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(length)), storage_};
+    }
+    auto buffer = allocate_buffer(length, minimum_alignment, Contents::undefined);
+    if (!buffer) return std::unexpected(buffer.error());
+    if (auto read = file_->read(offset, buffer->bytes()); !read) return std::unexpected(read.error());
+    return FileWindow{buffer->bytes(), std::move(buffer->storage)};
+}
+
+Result<void> FileBytes::read(std::uint64_t offset, std::span<std::byte> into) const {
+    if (offset > size_ || into.size() > size_ - offset) return outside(offset, into.size(), size_);
+    if (file_ != nullptr) return file_->read(offset, into);
+    if (!into.empty()) std::memcpy(into.data(), image_.data() + offset, into.size());
+    return {};
+}
+
+}  // namespace hurray
