@@ -5,7 +5,7 @@
 #include "abi/src/api/handles.hpp"
 #include "abi/src/api/io.hpp"
 #include "abi/src/internal/barrier.hpp"
-#include "abi/src/internal/io_objects.hpp"
+#include "abi/src/internal/file_objects.hpp"
 #include "abi/src/internal/objects.hpp"
 #include "core/hurray/io/quoted.hpp"
 
@@ -73,7 +73,7 @@ HURRAY_API HurrayStatus hurray_file_tensor_info(HG_IN const HurrayFile* file, ui
     HURRAY_REQUIRE_HANDLE(file, error);
     HURRAY_REQUIRE(out_info, error);
     return guarded(error, [&]() -> Result<void> {
-        if (auto checked = check_index(index, file->value.tensor_count()); !checked) return checked;
+        if (auto checked = check_index(index, file->value->tensor_count()); !checked) return checked;
         auto info = file_tensor_info(*file, index);
         if (!info) return std::unexpected(info.error());
         return fill_sized_struct(out_info, *info, sizeof *info, "out_info");
@@ -95,7 +95,7 @@ HURRAY_API HurrayStatus hurray_file_find(HG_IN const HurrayFile* file, HG_IN_ARR
     if (name == nullptr && name_length != 0) return report_null("name", error);
     return guarded(error, [&]() -> Result<void> {
         const std::string_view wanted(name, static_cast<std::size_t>(name_length));
-        const auto index = file->value.find(wanted);
+        const auto index = file->value->find(wanted);
         if (!index) {
             return fail(Status::not_found, Error::no_offset, "name: the file has no tensor %s", Quoted(wanted).c_str());
         }
@@ -118,8 +118,8 @@ HURRAY_API HurrayStatus hurray_file_tensor(HG_IN const HurrayFile* file, uint64_
     HURRAY_REQUIRE_HANDLE(file, error);
     HURRAY_REQUIRE(out_tensor, error);
     return guarded(error, [&]() -> Result<void> {
-        if (auto checked = check_index(index, file->value.tensor_count()); !checked) return checked;
-        auto tensor = file->value.tensor(index);
+        if (auto checked = check_index(index, file->value->tensor_count()); !checked) return checked;
+        auto tensor = file->value->tensor(index);
         if (!tensor) return std::unexpected(tensor.error());
         auto handle = make_tensor(std::move(*tensor));
         if (!handle) return std::unexpected(handle.error());
@@ -140,7 +140,7 @@ HURRAY_API HurrayStatus hurray_file_metadata(HG_IN const HurrayFile* file, uint6
     HURRAY_REQUIRE_HANDLE(file, error);
     HURRAY_REQUIRE(out_entry, error);
     return guarded(error, [&]() -> Result<void> {
-        if (auto checked = check_index(index, file->value.metadata_count()); !checked) return checked;
+        if (auto checked = check_index(index, file->value->metadata_count()); !checked) return checked;
         auto entry = file_metadata(*file, index);
         if (!entry) return std::unexpected(entry.error());
         return fill_sized_struct(out_entry, *entry, sizeof *entry, "out_entry");

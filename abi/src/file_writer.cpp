@@ -6,7 +6,7 @@
 #include "abi/src/api/io.hpp"
 #include "abi/src/internal/barrier.hpp"
 #include "abi/src/internal/foreign.hpp"
-#include "abi/src/internal/io_objects.hpp"
+#include "abi/src/internal/file_objects.hpp"
 #include "abi/src/internal/objects.hpp"
 
 using namespace hurray;
@@ -32,9 +32,9 @@ HURRAY_API HurrayStatus hurray_file_writer_create(HG_IN_STRING const char* path,
             return fail(Status::invalid_argument, Error::no_offset, "format: expected HURRAY_FORMAT_SAFETENSORS, got %u",
                         format);
         }
-        auto writer = SafetensorsWriter::create(path);
+        auto writer = create_model_file(path, FileFormat::safetensors);
         if (!writer) return std::unexpected(writer.error());
-        *out_writer = new HurrayFileWriter(std::move(*writer));
+        *out_writer = new HurrayFileWriter(*std::move(writer));
         return {};
     });
 }
@@ -71,8 +71,9 @@ HURRAY_API HurrayStatus hurray_file_writer_set_metadata(HG_INOUT HurrayFileWrite
     if (key == nullptr && key_length != 0) return report_null("key", error);
     if (value == nullptr && value_length != 0) return report_null("value", error);
     return guarded(error, [&]() -> Result<void> {
-        return writer->value.set_metadata({key, static_cast<std::size_t>(key_length)},
-                                          {value, static_cast<std::size_t>(value_length)});
+        MetadataValue entry;
+        entry.text.assign(value, static_cast<std::size_t>(value_length));
+        return writer->value->set_metadata({key, static_cast<std::size_t>(key_length)}, entry);
     });
 }
 
@@ -83,7 +84,7 @@ HURRAY_API HurrayStatus hurray_file_writer_set_metadata(HG_INOUT HurrayFileWrite
 /// @since 4
 HURRAY_API HurrayStatus hurray_file_writer_finish(HG_INOUT HurrayFileWriter* writer, HG_ERROR HurrayError* error) noexcept {
     HURRAY_REQUIRE_HANDLE(writer, error);
-    const HurrayStatus finished = guarded(error, [&]() -> Result<void> { return writer->value.finish(); });
+    const HurrayStatus finished = guarded(error, [&]() -> Result<void> { return writer->value->finish(); });
     return finished == HURRAY_OK ? report_end(drop_all(std::exchange(writer->kept, {}), false), error) : finished;
 }
 

@@ -1,9 +1,8 @@
-// What stands behind the handles of files and streams.
+// What stands behind the handles of streams.
 #pragma once
 
 #include <memory>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "abi/src/api/handles.hpp"
@@ -11,28 +10,9 @@
 #include "abi/src/internal/handle.hpp"
 #include "abi/src/internal/objects.hpp"
 #include "core/hurray/io/byte_sink.hpp"
-#include "core/hurray/io/safetensors.hpp"
-#include "core/hurray/io/safetensors_writer.hpp"
 #include "core/hurray/composite/composite_assembler.hpp"
 #include "core/hurray/io/stream_reader.hpp"
 #include "core/hurray/io/stream_writer.hpp"
-
-struct HurrayFile final : hurray::abi::HandleBase<HURRAY_HANDLE_FILE> {
-    explicit HurrayFile(hurray::SafetensorsFile opened) noexcept : value(std::move(opened)) {}
-
-    hurray::SafetensorsFile value;
-};
-
-struct HurrayFileWriter final : hurray::abi::HandleBase<HURRAY_HANDLE_FILE_WRITER> {
-    explicit HurrayFileWriter(hurray::SafetensorsWriter created) noexcept : value(std::move(created)) {}
-
-    hurray::Result<void> add(std::string_view name, const HurrayTensor& tensor);
-
-    hurray::SafetensorsWriter value;
-    /// What the writer shares with the tensors that it was given: their memory, and the owners of the contexts that it
-    /// came with. The writer holds references of its own, but cannot drop them in the deferred way.
-    std::vector<hurray::Ref<hurray::Storage>> kept;
-};
 
 struct HurrayReader final : hurray::abi::HandleBase<HURRAY_HANDLE_READER> {
     HurrayReader(hurray::StreamReader reader, hurray::Mode reading) noexcept
@@ -56,17 +36,6 @@ struct HurrayWriter final : hurray::abi::HandleBase<HURRAY_HANDLE_WRITER> {
 };
 
 namespace hurray::abi {
-
-Result<HurrayFile*> open_file(const char* path, const HurrayFileOptions* options);
-HurrayFileInfo file_info(const HurrayFile& file);
-Result<HurrayFileTensorInfo> file_tensor_info(const HurrayFile& file, std::uint64_t index);
-Result<HurrayFileMetadata> file_metadata(const HurrayFile& file, std::uint64_t index);
-
-/// Drops what a writer shared. False: a callback threw an exception.
-bool drop_all(std::vector<Ref<Storage>> kept, bool deferred) noexcept;
-
-/// Ends a writer; deferred: releases that become due wait for a thread that consents. False: a callback threw an exception.
-bool destroy_file_writer(HurrayFileWriter* writer, bool deferred) noexcept;
 
 Result<HurrayReader*> reader_from_fd(std::int32_t fd, const HurrayStreamOptions* options);
 Result<HurrayReader*> reader_from_memory(const void* bytes, std::uint64_t length, const HurrayStreamOptions* options);

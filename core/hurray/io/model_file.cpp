@@ -6,6 +6,19 @@ namespace hurray {
 
 using ull = unsigned long long;
 
+// Not in the table of model_formats.cpp: a program that uses one format only need not link them all.
+const char* format_name(FileFormat format) noexcept {
+    switch (format) {
+        case FileFormat::automatic: return "automatic";
+        case FileFormat::safetensors: return "safetensors";
+        case FileFormat::hrry: return ".hrry";
+        case FileFormat::gguf: return "GGUF";
+        case FileFormat::npy: return ".npy";
+        case FileFormat::npz: return ".npz";
+    }
+    return "?";
+}
+
 Result<std::shared_ptr<const Composite>> ModelFile::composite(std::uint64_t index) const {
     const auto info = tensor_info(index);
     if (!info) return std::unexpected(info.error());

@@ -13,7 +13,7 @@
 #include <string>
 
 #include "core/hurray/io/mapped_file.hpp"
-#include "core/hurray/io/tests/safetensors_image.hpp"
+#include "core/hurray/io/tests/image.hpp"
 #include "core/hurray/io/tests/temporary_folder.hpp"
 
 namespace hurray {

@@ -1,4 +1,4 @@
-#include "core/hurray/io/safetensors_header_handler.hpp"
+#include "core/hurray/io/safetensors/safetensors_header_handler.hpp"
 
 // The parser adds to a null pointer before it compares, which is harmless but undefined; clang's UBSan would stop at it.
 #if defined(__clang__)

@@ -1,4 +1,4 @@
-#include "core/hurray/io/safetensors_dtype.hpp"
+#include "core/hurray/io/safetensors/safetensors_dtype.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,21 +1,22 @@
-#include "core/hurray/io/safetensors_writer.hpp"
+#include "core/hurray/io/safetensors/safetensors_writer.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/hurray/base/checked.hpp"
-#include "core/hurray/io/atomic_file.hpp"
-#include "core/hurray/io/bool_bytes.hpp"
 #include "core/hurray/host_memory.hpp"
+#include "core/hurray/io/announced_tensor.hpp"
+#include "core/hurray/io/bool_bytes.hpp"
 #include "core/hurray/io/quoted.hpp"
 #include "core/hurray/layout/row_major_gather.hpp"
-#include "core/hurray/io/safetensors.hpp"
-#include "core/hurray/io/safetensors_dtype.hpp"
+#include "core/hurray/io/safetensors/safetensors_dtype.hpp"
+#include "core/hurray/io/safetensors/safetensors_file.hpp"
 #include "core/hurray/base/utf8.hpp"
 #include "core/hurray/layout/dense_view.hpp"
 #include "core/hurray/types/element_type.hpp"
@@ -32,12 +33,14 @@ constexpr std::uint64_t elements_at_once = 64 * 1024;
 constexpr std::size_t pieces_at_once = 16;
 
 struct Pending {
-    Tensor tensor;
+    /// Of the tensor, or of the one that is announced.
+    Descriptor descriptor;
+    /// None: announced, and made when it is written.
+    std::optional<Tensor> tensor;
+    TensorSource source;
     const SafetensorsDtype* dtype = nullptr;
     /// Bytes in the file.
     std::uint64_t byte_size = 0;
-    /// The elements can be written straight from the buffer.
-    bool direct = false;
 };
 
 using PendingByName = std::map<std::string, Pending, std::less<>>;
@@ -66,7 +69,7 @@ void append_tensor(std::string& json, std::string_view name, const Pending& pend
     json += pending.dtype->name;
     json += "\",\"shape\":[";
     bool first = true;
-    for (const std::uint64_t dimension : pending.tensor.descriptor.shape()) {
+    for (const std::uint64_t dimension : pending.descriptor.shape()) {
         if (!first) json += ',';
         first = false;
         json += std::to_string(dimension);
@@ -109,9 +112,13 @@ Result<std::uint64_t> size_in_file(std::string_view name, const Descriptor& desc
     return bits / 8;
 }
 
-Result<Pending> make_pending(std::string_view name, Tensor tensor) {
-    Pending pending{std::move(tensor)};
-    const Descriptor& descriptor = pending.tensor.descriptor;
+Error with_name(std::string_view name, const Error& error) {
+    return make_error(error.code, error.offset, "tensor %s: %s", Quoted(name).c_str(), error.message);
+}
+
+// What the descriptor alone says.
+Result<Pending> make_pending(std::string_view name, const Descriptor& descriptor) {
+    Pending pending{descriptor, {}, {}};
     pending.dtype = find_safetensors_dtype(descriptor.element_type());
     if (pending.dtype == nullptr) {
         const ElementTypeInfo* type = find_element_type(descriptor.element_type());
@@ -119,25 +126,25 @@ Result<Pending> make_pending(std::string_view name, Tensor tensor) {
                     Quoted(name).c_str(), type == nullptr ? "of its own" : type->name, descriptor.element_type());
     }
     if (auto checked = check_sections(name, descriptor); !checked) return std::unexpected(checked.error());
-    const auto view = dense_view(descriptor);
-    if (!view) {
-        return fail(view.error().code, view.error().offset, "tensor %s: %s", Quoted(name).c_str(), view.error().message);
-    }
-    if (auto checked = check_host_buffers(pending.tensor); !checked) {
-        return fail(checked.error().code, checked.error().offset, "tensor %s: %s", Quoted(name).c_str(),
-                    checked.error().message);
-    }
-    const Buffer& buffer = pending.tensor.buffers.front();
+    if (const auto view = dense_view(descriptor); !view) return std::unexpected(with_name(name, view.error()));
+    const auto size = size_in_file(name, descriptor, pending.dtype->file_bits);
+    if (!size) return std::unexpected(size.error());
+    pending.byte_size = *size;
+    return pending;
+}
+
+// What the buffers say.
+Result<void> check_memory(std::string_view name, const Tensor& tensor) {
+    const auto view = dense_view(tensor.descriptor);
+    if (!view) return std::unexpected(with_name(name, view.error()));
+    if (auto checked = check_host_buffers(tensor); !checked) return std::unexpected(with_name(name, checked.error()));
+    const Buffer& buffer = tensor.buffers.front();
     if (view->element_count != 0 && view->byte_offset - view->bytes_below < buffer.prefix) {
         return fail(Status::invalid_argument, Error::no_offset,
                     "tensor %s: byte_offset: elements start %llu bytes into the buffer, whose first %u bytes are not its own",
                     Quoted(name).c_str(), static_cast<ull>(view->byte_offset - view->bytes_below), buffer.prefix);
     }
-    const auto size = size_in_file(name, descriptor, pending.dtype->file_bits);
-    if (!size) return std::unexpected(size.error());
-    pending.byte_size = *size;
-    pending.direct = view->contiguous && pending.dtype->file_bits == pending.dtype->bits;
-    return pending;
+    return {};
 }
 
 // Gathers spans for the system to write at once.
@@ -164,14 +171,14 @@ private:
     std::size_t count_ = 0;
 };
 
-Result<void> write_gathered(const Pending& pending, Output& output, std::uint64_t& copied_bytes) {
-    const Descriptor& descriptor = pending.tensor.descriptor;
+Result<void> write_gathered(const Tensor& tensor, const SafetensorsDtype& dtype, Output& output,
+                            std::uint64_t& copied_bytes) {
+    const Descriptor& descriptor = tensor.descriptor;
     std::vector<std::int64_t> strides(descriptor.rank());
     if (auto done = dense_strides(descriptor, strides); !done) return done;
-    const SafetensorsDtype& dtype = *pending.dtype;
     const bool unpack = dtype.file_bits != dtype.bits;
-    RowMajorGather gather({pending.tensor.buffers.front().data + descriptor.byte_offset(), dtype.bits,
-                           descriptor.shape(), strides});
+    RowMajorGather gather(
+        {tensor.buffers.front().data + descriptor.byte_offset(), dtype.bits, descriptor.shape(), strides});
     std::vector<std::byte> elements(elements_at_once * dtype.bits / 8);
     std::vector<std::byte> bytes(unpack ? elements_at_once : 0);
     while (gather.remaining() != 0) {
@@ -191,10 +198,31 @@ Result<void> write_gathered(const Pending& pending, Output& output, std::uint64_
     return {};
 }
 
+Result<void> write_tensor(const Tensor& tensor, const Pending& pending, Output& output, std::uint64_t& copied_bytes) {
+    const auto view = dense_view(tensor.descriptor);
+    if (!view) return std::unexpected(view.error());
+    if (!view->contiguous || pending.dtype->file_bits != pending.dtype->bits) {
+        return write_gathered(tensor, *pending.dtype, output, copied_bytes);
+    }
+    return output.add({tensor.buffers.front().data + tensor.descriptor.byte_offset(),
+                       static_cast<std::size_t>(pending.byte_size)});
+}
+
+// Makes, writes and drops one tensor.
+Result<void> write_announced(std::string_view name, const Pending& pending, Output& output, std::uint64_t& copied_bytes) {
+    const auto made = make_announced(name, pending.descriptor, pending.source);
+    if (!made) return std::unexpected(made.error());
+    if (auto checked = check_memory(name, *made); !checked) return checked;
+    if (pending.byte_size == 0) return {};
+    auto done = write_tensor(*made, pending, output, copied_bytes);
+    if (done) done = output.flush();
+    return done;
+}
+
 }  // namespace
 
 struct SafetensorsWriter::State {
-    std::unique_ptr<AtomicFile> file;
+    std::unique_ptr<ByteSink> sink;
     PendingByName tensors;
     std::map<std::string, std::string, std::less<>> metadata;
     std::uint64_t copied_bytes = 0;
@@ -203,6 +231,22 @@ struct SafetensorsWriter::State {
     [[nodiscard]] Result<void> check_open() const {
         if (!finished) return {};
         return fail(Status::invalid_argument, Error::no_offset, "the writer has finished");
+    }
+
+    [[nodiscard]] Result<void> check_name(std::string_view name) const {
+        if (auto open = check_open(); !open) return open;
+        if (find_invalid_utf8(name)) {
+            return fail(Status::invalid_argument, Error::no_offset, "tensor name %s: invalid UTF-8", Quoted(name).c_str());
+        }
+        if (name == metadata_name) {
+            return fail(Status::invalid_argument, Error::no_offset, "tensor name %s: reserved for the metadata",
+                        Quoted(name).c_str());
+        }
+        if (tensors.contains(name)) {
+            return fail(Status::invalid_argument, Error::no_offset, "tensor name %s: there is one of that name already",
+                        Quoted(name).c_str());
+        }
+        return {};
     }
 
     // The widest first, so that everything is aligned to its element; then by name.
@@ -240,10 +284,10 @@ struct SafetensorsWriter::State {
         }
         json += '}';
         json.resize((json.size() + 7) / 8 * 8, ' ');
-        if (json.size() > SafetensorsOptions::default_header_limit) {
+        if (json.size() > SafetensorsFile::default_header_limit) {
             return fail(Status::limit_exceeded, Error::no_offset,
                         "header: %llu bytes, readers accept no more than %llu", static_cast<ull>(json.size()),
-                        static_cast<ull>(SafetensorsOptions::default_header_limit));
+                        static_cast<ull>(SafetensorsFile::default_header_limit));
         }
         return json;
     }
@@ -253,18 +297,16 @@ struct SafetensorsWriter::State {
         const auto json = header(order);
         if (!json) return std::unexpected(json.error());
         const std::uint64_t length = json->size();
-        Output output(*file);
+        Output output(*sink);
         auto done = output.add(std::as_bytes(std::span(&length, 1)));
         if (done) done = output.add(std::as_bytes(std::span(*json)));
         for (const auto* entry : order) {
             if (!done) return done;
             const Pending& pending = entry->second;
-            if (pending.byte_size == 0) continue;
-            if (pending.direct) {
-                done = output.add({pending.tensor.buffers.front().data + pending.tensor.descriptor.byte_offset(),
-                                   static_cast<std::size_t>(pending.byte_size)});
-            } else {
-                done = write_gathered(pending, output, copied_bytes);
+            if (!pending.tensor) {
+                done = write_announced(entry->first, pending, output, copied_bytes);
+            } else if (pending.byte_size != 0) {
+                done = write_tensor(*pending.tensor, pending, output, copied_bytes);
             }
         }
         if (done) done = output.flush();
@@ -273,46 +315,61 @@ struct SafetensorsWriter::State {
 };
 
 SafetensorsWriter::SafetensorsWriter(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
-SafetensorsWriter::SafetensorsWriter(SafetensorsWriter&&) noexcept = default;
-SafetensorsWriter& SafetensorsWriter::operator=(SafetensorsWriter&&) noexcept = default;
 SafetensorsWriter::~SafetensorsWriter() = default;
 
-Result<SafetensorsWriter> SafetensorsWriter::create(std::string_view path) {
-    auto file = AtomicFile::create(path);
-    if (!file) return std::unexpected(file.error());
+Result<std::unique_ptr<SafetensorsWriter>> SafetensorsWriter::create(std::unique_ptr<ByteSink> sink,
+                                                                     const FileWriterOptions& options) {
+    if (options.data_alignment != 0) {
+        return fail(Status::invalid_argument, Error::no_offset, "data_alignment: %u, but safetensors has no choice of it",
+                    options.data_alignment);
+    }
+    if (!options.sorted_index) {
+        return fail(Status::invalid_argument, Error::no_offset, "sorted_index: safetensors has no choice of its order");
+    }
+    if (options.compress) {
+        return fail(Status::invalid_argument, Error::no_offset, "compress: safetensors is never compressed");
+    }
     auto state = std::make_unique<State>();
-    state->file = *std::move(file);
-    return SafetensorsWriter(std::move(state));
+    state->sink = std::move(sink);
+    return std::unique_ptr<SafetensorsWriter>(new SafetensorsWriter(std::move(state)));
 }
 
-Result<void> SafetensorsWriter::set_metadata(std::string_view key, std::string_view value) {
+Result<std::unique_ptr<ModelFileWriter>> write_safetensors(std::unique_ptr<ByteSink> sink, const FileWriterOptions& options) {
+    return SafetensorsWriter::create(std::move(sink), options);
+}
+
+Result<void> SafetensorsWriter::set_metadata(std::string_view key, const MetadataValue& value) {
     if (auto open = state_->check_open(); !open) return open;
     if (find_invalid_utf8(key)) {
         return fail(Status::invalid_argument, Error::no_offset, "metadata key %s: invalid UTF-8", Quoted(key).c_str());
     }
-    if (const auto at = find_invalid_utf8(value)) {
+    if (value.type != MetadataType::string) {
+        return fail(Status::unsupported, Error::no_offset, "metadata key %s: safetensors holds strings only, got type %u",
+                    Quoted(key).c_str(), static_cast<unsigned>(value.type));
+    }
+    if (const auto at = find_invalid_utf8(value.text)) {
         return fail(Status::invalid_argument, Error::no_offset, "metadata key %s: invalid UTF-8 at byte %zu of its value",
                     Quoted(key).c_str(), *at);
     }
-    state_->metadata.insert_or_assign(std::string(key), std::string(value));
+    state_->metadata.insert_or_assign(std::string(key), value.text);
     return {};
 }
 
-Result<void> SafetensorsWriter::add(std::string_view name, Tensor tensor) {
-    if (auto open = state_->check_open(); !open) return open;
-    if (find_invalid_utf8(name)) {
-        return fail(Status::invalid_argument, Error::no_offset, "tensor name %s: invalid UTF-8", Quoted(name).c_str());
-    }
-    if (name == metadata_name) {
-        return fail(Status::invalid_argument, Error::no_offset, "tensor name %s: reserved for the metadata",
-                    Quoted(name).c_str());
-    }
-    if (state_->tensors.contains(name)) {
-        return fail(Status::invalid_argument, Error::no_offset, "tensor name %s: there is one of that name already",
-                    Quoted(name).c_str());
-    }
-    auto pending = make_pending(name, std::move(tensor));
+Result<void> SafetensorsWriter::add(std::string_view name, const Tensor& tensor) {
+    if (auto checked = state_->check_name(name); !checked) return checked;
+    auto pending = make_pending(name, tensor.descriptor);
     if (!pending) return std::unexpected(pending.error());
+    if (auto checked = check_memory(name, tensor); !checked) return checked;
+    pending->tensor = tensor;
+    state_->tensors.emplace(std::string(name), *std::move(pending));
+    return {};
+}
+
+Result<void> SafetensorsWriter::add(std::string_view name, const Descriptor& descriptor, TensorSource source) {
+    if (auto checked = state_->check_name(name); !checked) return checked;
+    auto pending = make_pending(name, descriptor);
+    if (!pending) return std::unexpected(pending.error());
+    pending->source = std::move(source);
     state_->tensors.emplace(std::string(name), *std::move(pending));
     return {};
 }
@@ -321,8 +378,8 @@ Result<void> SafetensorsWriter::finish() {
     if (auto open = state_->check_open(); !open) return open;
     state_->finished = true;
     auto done = state_->write();
-    if (done) done = state_->file->commit();
-    state_->file.reset();
+    if (done) done = state_->sink->commit();
+    state_->sink.reset();
     state_->tensors.clear();  // the shares are not needed any more
     return done;
 }

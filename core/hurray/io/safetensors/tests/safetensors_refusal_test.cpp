@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/hurray/io/safetensors.hpp"
-#include "core/hurray/io/tests/safetensors_image.hpp"
+#include "core/hurray/io/safetensors/safetensors_file.hpp"
+#include "core/hurray/io/safetensors/tests/safetensors_image.hpp"
 
 namespace hurray {
 namespace {
@@ -203,7 +203,7 @@ std::vector<Refusal> refusals() {
 
 TEST(SafetensorsRefusals, AreTypedAndSayWhatIsWrong) {
     for (const Refusal& refusal : refusals()) {
-        const auto result = SafetensorsFile::open_memory(bytes_of(refusal.image), {});
+        const auto result = open_safetensors_image(bytes_of(refusal.image));
         ASSERT_FALSE(result.has_value()) << refusal.what;
         const Error& error = result.error();
         EXPECT_EQ(error.code, refusal.code) << refusal.what << ": " << error.message;
@@ -221,11 +221,11 @@ TEST(SafetensorsRefusals, AreTypedAndSayWhatIsWrong) {
 TEST(SafetensorsRefusals, HeaderLimit) {
     const std::string image = safetensors_image("{" + u8("a", 0, 4) + "}", 4);
     const std::uint64_t length = image.size() - 8 - 4;
-    SafetensorsOptions options;
+    FileOptions options;
     options.header_limit = length;
-    EXPECT_TRUE(SafetensorsFile::open_memory(bytes_of(image), {}, options).has_value());
+    EXPECT_TRUE(open_safetensors_image(bytes_of(image), options).has_value());
     options.header_limit = length - 1;
-    const auto result = SafetensorsFile::open_memory(bytes_of(image), {}, options);
+    const auto result = open_safetensors_image(bytes_of(image), options);
     ASSERT_FALSE(result.has_value());
     EXPECT_EQ(result.error().code, Status::limit_exceeded);
     EXPECT_NE(std::strstr(result.error().message, ("the limit is " + std::to_string(length - 1)).c_str()), nullptr)
@@ -237,13 +237,13 @@ TEST(SafetensorsRefusals, EveryTruncationIsRefused) {
         "{\"__metadata__\":{\"k\":\"v\"}," + u8("a", 0, 4) + ",\"b\":{\"dtype\":\"F16\",\"shape\":[2,1],"
         "\"data_offsets\":[4,8]}}   ",
         8);
-    ASSERT_TRUE(SafetensorsFile::open_memory(bytes_of(image), {}).has_value());
+    ASSERT_TRUE(open_safetensors_image(bytes_of(image)).has_value());
     for (std::size_t length = 0; length < image.size(); ++length) {
-        const auto result = SafetensorsFile::open_memory(bytes_of(image).first(length), {});
+        const auto result = open_safetensors_image(bytes_of(image).first(length));
         ASSERT_FALSE(result.has_value()) << length;
         EXPECT_EQ(result.error().code, Status::invalid_format) << length << ": " << result.error().message;
     }
-    EXPECT_FALSE(SafetensorsFile::open_memory(bytes_of(image + "x"), {}).has_value());
+    EXPECT_FALSE(open_safetensors_image(bytes_of(image + "x")).has_value());
 }
 
 // Whatever a byte is changed to: the file opens and all its tensors can be had, or it is refused with an error.
@@ -254,14 +254,14 @@ TEST(SafetensorsRefusals, NoMutationDoesHarm) {
         8);
     std::size_t opened = 0;
     const auto attempt = [&](const std::string& image) {
-        const auto file = SafetensorsFile::open_memory(bytes_of(image), {});
+        const auto file = open_safetensors_image(bytes_of(image));
         if (!file) {
             ASSERT_NE(file.error().message[0], '\0');
             return;
         }
         ++opened;
-        for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
-            const auto tensor = file->tensor(i);
+        for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) {
+            const auto tensor = (*file)->tensor(i);
             ASSERT_TRUE(tensor.has_value() || tensor.error().code == Status::invalid_format);
         }
     };

@@ -1,17 +1,18 @@
 // Reading safetensors files that are well-formed.
-#include "core/hurray/io/safetensors.hpp"
+#include "core/hurray/io/safetensors/safetensors_file.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "core/hurray/io/safetensors_dtype.hpp"
-#include "core/hurray/io/tests/safetensors_image.hpp"
+#include "core/hurray/io/safetensors/safetensors_dtype.hpp"
+#include "core/hurray/io/safetensors/tests/safetensors_image.hpp"
 #include "core/hurray/io/tests/shared_data.hpp"
 #include "core/hurray/io/tests/temporary_folder.hpp"
 #include "core/hurray/io/tests/tensors.hpp"
@@ -19,9 +20,9 @@
 namespace hurray {
 namespace {
 
-SafetensorsFile open_image(const std::string& image, const SafetensorsOptions& options = {}) {
+std::unique_ptr<SafetensorsFile> open_image(const std::string& image, const FileOptions& options = {}) {
     auto* storage = new ImageStorage(image);
-    auto file = SafetensorsFile::open_memory(storage->bytes(), Ref<Storage>::adopt(storage), options);
+    auto file = SafetensorsFile::open(FileBytes::over(storage->bytes(), Ref<Storage>::adopt(storage)), options);
     if (!file) throw std::runtime_error(file.error().message);
     return *std::move(file);
 }
@@ -39,48 +40,48 @@ TEST(Safetensors, TensorsInHeaderOrderWithShapesAndPlaces) {
         "{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},\"empty\":{\"dtype\":\"F16\",\"shape\":[5,0,7],"
         "\"data_offsets\":[10,10]}}   ";
     const std::string data = numbers(10);
-    const SafetensorsFile file = open_image(safetensors_image(header, data));
-    ASSERT_EQ(file.tensor_count(), 3U);
-    EXPECT_EQ(file.header_length(), header.size());
-    EXPECT_EQ(file.file_size(), 8 + header.size() + 10);
-    EXPECT_EQ(file.metadata_count(), 0U);
+    const auto file = open_image(safetensors_image(header, data));
+    ASSERT_EQ(file->tensor_count(), 3U);
+    EXPECT_EQ(file->header_length(), header.size());
+    EXPECT_EQ(file->file_size(), 8 + header.size() + 10);
+    EXPECT_EQ(file->metadata_count(), 0U);
 
-    const auto z = file.tensor_info(0).value();
+    const auto z = file->tensor_info(0).value();
     EXPECT_EQ(z.name, "z");
-    EXPECT_EQ(z.dtype, "U8");
+    EXPECT_EQ(z.stored_type, "U8");
     EXPECT_EQ(z.type_tag, 0x11);
     EXPECT_EQ(z.bits, 8U);
     EXPECT_TRUE(std::ranges::equal(z.shape, std::vector<std::uint64_t>{2, 3}));
     EXPECT_EQ(z.file_offset, 8 + header.size() + 4);
     EXPECT_EQ(z.byte_size, 6U);
 
-    EXPECT_EQ(file.find("a"), 1U);
-    EXPECT_EQ(file.find("z"), 0U);
-    EXPECT_FALSE(file.find("").has_value());
-    EXPECT_FALSE(file.find("b").has_value());
-    EXPECT_FALSE(file.find("zz").has_value());
+    EXPECT_EQ(file->find("a"), 1U);
+    EXPECT_EQ(file->find("z"), 0U);
+    EXPECT_FALSE(file->find("").has_value());
+    EXPECT_FALSE(file->find("b").has_value());
+    EXPECT_FALSE(file->find("zz").has_value());
 
-    const Tensor scalar = file.tensor(1).value();
+    const Tensor scalar = file->tensor(1).value();
     EXPECT_EQ(scalar.descriptor.rank(), 0U);
     EXPECT_EQ(scalar.descriptor.layout(), layout_tag::row_major);
     EXPECT_EQ(copy_of(element_bytes(scalar)), copy_of(bytes_of(data).first(4)));
 
-    const Tensor empty = file.tensor(2).value();
+    const Tensor empty = file->tensor(2).value();
     EXPECT_EQ(shape_of(empty), (std::vector<std::uint64_t>{5, 0, 7}));
     EXPECT_EQ(empty.buffers.at(0).handle.byte_size, 0U);
 
-    const auto beyond = file.tensor(3);
+    const auto beyond = file->tensor(3);
     ASSERT_FALSE(beyond.has_value());
     EXPECT_EQ(beyond.error().code, Status::index_out_of_bounds);
-    EXPECT_EQ(file.tensor_info(~std::uint64_t{0}).error().code, Status::index_out_of_bounds);
-    EXPECT_EQ(file.metadata(0).error().code, Status::index_out_of_bounds);
+    EXPECT_EQ(file->tensor_info(~std::uint64_t{0}).error().code, Status::index_out_of_bounds);
+    EXPECT_EQ(file->metadata(0).error().code, Status::index_out_of_bounds);
 }
 
 TEST(Safetensors, NoTensorsAtAll) {
-    EXPECT_EQ(open_image(safetensors_image("{}", 0)).tensor_count(), 0U);
-    const SafetensorsFile file = open_image(safetensors_image("{\"__metadata__\":{}}", 0));
-    EXPECT_EQ(file.tensor_count(), 0U);
-    EXPECT_EQ(file.metadata_count(), 0U);
+    EXPECT_EQ(open_image(safetensors_image("{}", 0))->tensor_count(), 0U);
+    const auto file = open_image(safetensors_image("{\"__metadata__\":{}}", 0));
+    EXPECT_EQ(file->tensor_count(), 0U);
+    EXPECT_EQ(file->metadata_count(), 0U);
 }
 
 TEST(Safetensors, NamesAndMetadataMayHoldAnything) {
@@ -89,17 +90,17 @@ TEST(Safetensors, NamesAndMetadataMayHoldAnything) {
         "\"\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
         "\"a\\u0000b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[1,2]},"
         "\"\xE5\x90\x8D\\\"\\\\\\/\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,3]}}";
-    const SafetensorsFile file = open_image(safetensors_image(header, 3));
-    EXPECT_EQ(file.find(""), 0U);
-    EXPECT_EQ(file.find(std::string_view("a\0b", 3)), 1U);
-    EXPECT_FALSE(file.find("a").has_value());
-    EXPECT_EQ(file.find("\xE5\x90\x8D\"\\/"), 2U);
-    ASSERT_EQ(file.metadata_count(), 3U);
-    EXPECT_EQ(file.metadata(1).value().key, std::string_view("k\0", 2));
-    EXPECT_EQ(file.find_metadata(std::string_view("k\0", 2)), std::string_view("v\0\n", 3));
-    EXPECT_EQ(file.find_metadata("\xF0\x9F\x98\x80"), "\xE5\x90\x8D");
-    EXPECT_EQ(file.find_metadata(""), "empty key");
-    EXPECT_FALSE(file.find_metadata("k").has_value());
+    const auto file = open_image(safetensors_image(header, 3));
+    EXPECT_EQ(file->find(""), 0U);
+    EXPECT_EQ(file->find(std::string_view("a\0b", 3)), 1U);
+    EXPECT_FALSE(file->find("a").has_value());
+    EXPECT_EQ(file->find("\xE5\x90\x8D\"\\/"), 2U);
+    ASSERT_EQ(file->metadata_count(), 3U);
+    EXPECT_EQ(file->metadata(1).value().key, std::string_view("k\0", 2));
+    EXPECT_EQ(metadata_text(*file, std::string_view("k\0", 2)), std::string_view("v\0\n", 3));
+    EXPECT_EQ(metadata_text(*file, "\xF0\x9F\x98\x80"), "\xE5\x90\x8D");
+    EXPECT_EQ(metadata_text(*file, ""), "empty key");
+    EXPECT_FALSE(metadata_text(*file, "k").has_value());
 }
 
 TEST(Safetensors, EveryDtypeKeepsItsBytes) {
@@ -111,10 +112,10 @@ TEST(Safetensors, EveryDtypeKeepsItsBytes) {
         }
         const std::string header = "{\"t\":{\"dtype\":\"" + std::string(dtype.name) +
                                    "\",\"shape\":[3,8],\"data_offsets\":[0," + std::to_string(bytes) + "]}}";
-        const SafetensorsFile file = open_image(safetensors_image(header, data));
-        const auto info = file.tensor_info(0).value();
-        EXPECT_EQ(info.dtype, dtype.name);
-        const auto tensor = file.tensor(0);
+        const auto file = open_image(safetensors_image(header, data));
+        const auto info = file->tensor_info(0).value();
+        EXPECT_EQ(info.stored_type, dtype.name);
+        const auto tensor = file->tensor(0);
         ASSERT_TRUE(tensor.has_value()) << dtype.name << ": " << tensor.error().message;
         EXPECT_EQ(tensor->descriptor.element_type(), dtype.type_tag);
         const ElementTypeInfo* type = find_element_type(dtype.type_tag);
@@ -126,10 +127,10 @@ TEST(Safetensors, EveryDtypeKeepsItsBytes) {
                 const auto bit = (std::to_integer<unsigned>(element_bytes(*tensor)[i / 8]) >> (i % 8)) & 1U;
                 ASSERT_EQ(bit, static_cast<unsigned>(data[i]));
             }
-            EXPECT_EQ(file.copied_bytes(), 3U);
+            EXPECT_EQ(file->copied_bytes(), 3U);
         } else {
             EXPECT_EQ(copy_of(element_bytes(*tensor)), copy_of(bytes_of(data))) << dtype.name;
-            EXPECT_EQ(file.copied_bytes(), 0U) << dtype.name;
+            EXPECT_EQ(file->copied_bytes(), 0U) << dtype.name;
         }
     }
 }
@@ -146,10 +147,9 @@ TEST(Safetensors, DataAtAnyOffsetIsHandedOverInPlace) {
     const TemporaryFolder folder;
     for (const std::size_t remainder : {0U, 1U, 7U, 8U, 63U}) {
         const std::string path = folder.file("f", image_at(remainder, 100));
-        const auto mapped = MappedFile::open(path);
-        const auto file = SafetensorsFile::open(path);
+        const auto file = open_safetensors_file(path);
         ASSERT_TRUE(file.has_value()) << file.error().message;
-        const Tensor tensor = file->tensor(0).value();
+        const Tensor tensor = (*file)->tensor(0).value();
         const Buffer& buffer = tensor.buffers.at(0);
         EXPECT_EQ(buffer.prefix, remainder);
         EXPECT_EQ(tensor.descriptor.byte_offset(), remainder);
@@ -157,7 +157,7 @@ TEST(Safetensors, DataAtAnyOffsetIsHandedOverInPlace) {
         EXPECT_EQ(buffer.handle.byte_size, 100 + remainder);
         EXPECT_TRUE(buffer.read_only);
         EXPECT_EQ(copy_of(element_bytes(tensor)), copy_of(bytes_of(numbers(100))));
-        EXPECT_EQ(file->copied_bytes(), 0U);
+        EXPECT_EQ((*file)->copied_bytes(), 0U);
     }
 }
 
@@ -165,43 +165,43 @@ TEST(Safetensors, AlignmentPolicies) {
     const TemporaryFolder folder;
     const std::string off = folder.file("off", image_at(8, 100));
     const std::string on = folder.file("on", image_at(0, 100));
-    SafetensorsOptions options;
+    FileOptions options;
     options.alignment = AlignmentPolicy::copy;
-    const auto copied = SafetensorsFile::open(off, options);
+    const auto copied = open_safetensors_file(off, options);
     ASSERT_TRUE(copied.has_value());
-    const Tensor tensor = copied->tensor(0).value();
+    const Tensor tensor = (*copied)->tensor(0).value();
     EXPECT_EQ(tensor.buffers.at(0).prefix, 0U);
     EXPECT_EQ(tensor.descriptor.byte_offset(), 0U);
     EXPECT_EQ(copy_of(element_bytes(tensor)), copy_of(bytes_of(numbers(100))));
-    EXPECT_EQ(copied->copied_bytes(), 100U);
-    ASSERT_TRUE(copied->tensor(0).has_value());
-    EXPECT_EQ(copied->copied_bytes(), 200U);
-    const auto in_place = SafetensorsFile::open(on, options);
-    ASSERT_TRUE(in_place->tensor(0).has_value());
-    EXPECT_EQ(in_place->copied_bytes(), 0U);
+    EXPECT_EQ((*copied)->copied_bytes(), 100U);
+    ASSERT_TRUE((*copied)->tensor(0).has_value());
+    EXPECT_EQ((*copied)->copied_bytes(), 200U);
+    const auto in_place = open_safetensors_file(on, options);
+    ASSERT_TRUE((*in_place)->tensor(0).has_value());
+    EXPECT_EQ((*in_place)->copied_bytes(), 0U);
 
     options.alignment = AlignmentPolicy::require;
-    const auto refusing = SafetensorsFile::open(off, options);
+    const auto refusing = open_safetensors_file(off, options);
     ASSERT_TRUE(refusing.has_value());
-    const auto refused = refusing->tensor(0);
+    const auto refused = (*refusing)->tensor(0);
     ASSERT_FALSE(refused.has_value());
     EXPECT_EQ(refused.error().code, Status::misaligned);
-    EXPECT_EQ(refused.error().offset, refusing->tensor_info(0)->file_offset);
+    EXPECT_EQ(refused.error().offset, (*refusing)->tensor_info(0)->file_offset);
     EXPECT_NE(std::strstr(refused.error().message, "not aligned to 64"), nullptr);
-    EXPECT_TRUE(SafetensorsFile::open(on, options)->tensor(0).has_value());
+    EXPECT_TRUE((*open_safetensors_file(on, options))->tensor(0).has_value());
 }
 
 TEST(Safetensors, BoolThatIsNeitherZeroNorOne) {
     std::string data(20, '\1');
     data[13] = 2;
     const std::string header = "{\"t\":{\"dtype\":\"BOOL\",\"shape\":[20],\"data_offsets\":[0,20]}}";
-    const SafetensorsFile file = open_image(safetensors_image(header, data));
-    const auto result = file.tensor(0);
+    const auto file = open_image(safetensors_image(header, data));
+    const auto result = file->tensor(0);
     ASSERT_FALSE(result.has_value());
     EXPECT_EQ(result.error().code, Status::invalid_format);
     EXPECT_EQ(result.error().offset, 8 + header.size() + 13);
     EXPECT_NE(std::strstr(result.error().message, "element 13 is the byte 2"), nullptr) << result.error().message;
-    EXPECT_EQ(file.copied_bytes(), 0U);
+    EXPECT_EQ(file->copied_bytes(), 0U);
 }
 
 TEST(Safetensors, TensorsOutliveTheFileObjectAndTheFile) {
@@ -209,9 +209,9 @@ TEST(Safetensors, TensorsOutliveTheFileObjectAndTheFile) {
     const std::string path = folder.file("f", image_at(9, 5000));
     std::vector<Tensor> kept;
     {
-        const auto file = SafetensorsFile::open(path);
+        const auto file = open_safetensors_file(path);
         ASSERT_TRUE(file.has_value());
-        kept.push_back(file->tensor(0).value());
+        kept.push_back((*file)->tensor(0).value());
         kept.push_back(kept[0]);
     }
     std::filesystem::remove(path);
@@ -222,18 +222,18 @@ TEST(Safetensors, TensorsOutliveTheFileObjectAndTheFile) {
 
 TEST(Safetensors, ManyThreadsAtOnce) {
     const std::string header = "{\"t\":{\"dtype\":\"BOOL\",\"shape\":[800],\"data_offsets\":[0,800]}}";
-    const SafetensorsFile file = open_image(safetensors_image(header, std::string(800, '\1')));
+    const auto file = open_image(safetensors_image(header, std::string(800, '\1')));
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
         threads.emplace_back([&] {
             for (int i = 0; i < 50; ++i) {
-                ASSERT_TRUE(file.tensor(0).has_value());
-                ASSERT_EQ(file.find("t"), 0U);
+                ASSERT_TRUE(file->tensor(0).has_value());
+                ASSERT_EQ(file->find("t"), 0U);
             }
         });
     }
     for (auto& thread : threads) thread.join();
-    EXPECT_EQ(file.copied_bytes(), 4 * 50 * 100U);
+    EXPECT_EQ(file->copied_bytes(), 4 * 50 * 100U);
 }
 
 TEST(Safetensors, FilesOfOtherPrograms) {
@@ -245,29 +245,29 @@ TEST(Safetensors, FilesOfOtherPrograms) {
         if (entry.path().extension() != ".safetensors") continue;
         ++files;
         const std::string raw = read_file(entry.path());
-        const auto file = SafetensorsFile::open(entry.path().string());
+        const auto file = open_safetensors_file(entry.path().string());
         ASSERT_TRUE(file.has_value()) << entry.path() << ": " << file.error().message;
         bool all_aligned = true;
-        for (std::uint64_t i = 0; i < file->tensor_count(); ++i) {
-            const auto info = file->tensor_info(i).value();
-            EXPECT_EQ(file->find(info.name), i);
-            const auto tensor = file->tensor(i);
+        for (std::uint64_t i = 0; i < (*file)->tensor_count(); ++i) {
+            const auto info = (*file)->tensor_info(i).value();
+            EXPECT_EQ((*file)->find(info.name), i);
+            const auto tensor = (*file)->tensor(i);
             ASSERT_TRUE(tensor.has_value()) << tensor.error().message;
             EXPECT_EQ(copy_of(element_bytes(*tensor)), copy_of(bytes_of(raw).subspan(info.file_offset, info.byte_size)));
             all_aligned = all_aligned && tensor->buffers.at(0).prefix == 0;
         }
-        EXPECT_EQ(file->copied_bytes(), 0U);
+        EXPECT_EQ((*file)->copied_bytes(), 0U);
         if (!all_aligned) ++unaligned;
     }
     EXPECT_EQ(files, 12U);
     EXPECT_EQ(unaligned, 12U) << "files with a tensor that is not aligned to 64 bytes";
-    const auto voices = SafetensorsFile::open(*folder + "/voices.safetensors");
+    const auto voices = open_safetensors_file(*folder + "/voices.safetensors");
     ASSERT_TRUE(voices.has_value());
-    ASSERT_EQ(voices->tensor_count(), 2U);
-    EXPECT_EQ(shape_of(voices->tensor(voices->find("tokens").value()).value()), (std::vector<std::uint64_t>{1, 982, 33}));
-    const auto sample = SafetensorsFile::open(*folder + "/sample_overall.safetensors");
+    ASSERT_EQ((*voices)->tensor_count(), 2U);
+    EXPECT_EQ(shape_of((*voices)->tensor((*voices)->find("tokens").value()).value()), (std::vector<std::uint64_t>{1, 982, 33}));
+    const auto sample = open_safetensors_file(*folder + "/sample_overall.safetensors");
     ASSERT_TRUE(sample.has_value());
-    EXPECT_EQ(sample->find_metadata("test"), "a");
+    EXPECT_EQ(metadata_text(**sample, "test"), "a");
 }
 
 }  // namespace

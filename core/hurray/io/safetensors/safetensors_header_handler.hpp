@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/hurray/base/error.hpp"
-#include "core/hurray/io/safetensors_index.hpp"
+#include "core/hurray/io/safetensors/safetensors_index.hpp"
 
 namespace hurray {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <thread>
 
-#include "core/hurray/io/safetensors.hpp"
+#include "core/hurray/io/safetensors/safetensors_file.hpp"
 #include "core/hurray/io/stream_reader.hpp"
 #include "core/hurray/io/stream_writer.hpp"
-#include "core/hurray/io/tests/safetensors_image.hpp"
+#include "core/hurray/io/safetensors/tests/safetensors_image.hpp"
 #include "core/hurray/io/tests/temporary_folder.hpp"
 
 namespace hurray {
@@ -57,33 +57,33 @@ std::string text_at(const Tensor& tensor, std::uint64_t at, std::size_t length) 
 TEST(SafetensorsLarge, MapsBeyondFourGiB) {
     const TemporaryFolder folder;
     std::uint64_t data_offset = 0;
-    const auto file = SafetensorsFile::open(sparse_file(folder, data_offset));
+    const auto file = open_safetensors_file(sparse_file(folder, data_offset));
     ASSERT_TRUE(file.has_value()) << file.error().message;
-    EXPECT_EQ(file->file_size(), data_offset + total_size + 8);
-    const Tensor a = file->tensor(0).value();
+    EXPECT_EQ((*file)->file_size(), data_offset + total_size + 8);
+    const Tensor a = (*file)->tensor(0).value();
     EXPECT_EQ(text_at(a, 0, 5), "start");
     EXPECT_EQ(text_at(a, 2 * gib - 2, 4), "2gib");
     EXPECT_EQ(text_at(a, first_size - 3, 3), "end");
-    const Tensor b = file->tensor(1).value();
+    const Tensor b = (*file)->tensor(1).value();
     EXPECT_EQ(text_at(b, 0, 6), "second");
     EXPECT_EQ(text_at(b, 4 * gib - 2 - first_size, 4), "4gib");
-    EXPECT_EQ(file->tensor_info(2)->file_offset, data_offset + total_size);
-    EXPECT_EQ(text_at(file->tensor(2).value(), 0, 8), "smalltwo");
-    EXPECT_EQ(file->copied_bytes(), 0U);
+    EXPECT_EQ((*file)->tensor_info(2)->file_offset, data_offset + total_size);
+    EXPECT_EQ(text_at((*file)->tensor(2).value(), 0, 8), "smalltwo");
+    EXPECT_EQ((*file)->copied_bytes(), 0U);
 }
 
 TEST(SafetensorsLarge, StreamsMoreThanTwoGiB) {
     const TemporaryFolder folder;
     std::uint64_t data_offset = 0;
-    const auto file = SafetensorsFile::open(sparse_file(folder, data_offset));
+    const auto file = open_safetensors_file(sparse_file(folder, data_offset));
     ASSERT_TRUE(file.has_value()) << file.error().message;
     std::array<int, 2> ends{};
     ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
     std::thread producer([&] {
         StreamWriter writer(std::make_unique<FdSink>(ends[1], FdOwnership::close));
-        const auto first = writer.write(file->tensor(0).value());
+        const auto first = writer.write((*file)->tensor(0).value());
         EXPECT_TRUE(first.has_value()) << first.error().message;
-        EXPECT_TRUE(writer.write(file->tensor(2).value()).has_value());
+        EXPECT_TRUE(writer.write((*file)->tensor(2).value()).has_value());
         EXPECT_GT(writer.offset(), first_size);
     });
     StreamReader reader(std::make_unique<FdSource>(ends[0], FdOwnership::close));

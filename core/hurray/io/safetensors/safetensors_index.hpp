@@ -10,7 +10,8 @@
 #include <vector>
 
 #include "core/hurray/base/error.hpp"
-#include "core/hurray/io/safetensors_dtype.hpp"
+#include "core/hurray/io/file_bytes.hpp"
+#include "core/hurray/io/safetensors/safetensors_dtype.hpp"
 
 namespace hurray {
 
@@ -41,8 +42,8 @@ public:
     /// Bytes before the header: its length as a u64.
     static constexpr std::uint64_t prefix_size = 8;
 
-    /// Parses the header at the start of `image`, a whole file.
-    static Result<SafetensorsIndex> parse(std::span<const std::byte> image, std::uint64_t header_limit);
+    /// Parses the header at the start of a file.
+    static Result<SafetensorsIndex> parse(const FileBytes& file, std::uint64_t header_limit);
 
     [[nodiscard]] std::uint64_t header_length() const noexcept { return header_length_; }
     /// Where the data section starts in the file.

@@ -1,13 +1,12 @@
-#include "core/hurray/io/safetensors_index.hpp"
+#include "core/hurray/io/safetensors/safetensors_index.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <numeric>
 
 #include "core/hurray/io/quoted.hpp"
-#include "core/hurray/io/safetensors_header_handler.hpp"
+#include "core/hurray/io/safetensors/safetensors_header_handler.hpp"
 #include "core/hurray/base/utf8.hpp"
 
 static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian and is used in place");
@@ -43,20 +42,22 @@ std::optional<std::uint32_t> find_duplicate(std::span<const std::uint32_t> order
     return *found;
 }
 
-Result<std::uint64_t> read_header_length(std::span<const std::byte> image, std::uint64_t limit) {
+Result<std::uint64_t> read_header_length(const FileBytes& file, std::uint64_t limit) {
     constexpr std::uint64_t prefix = SafetensorsIndex::prefix_size;
     // Offsets of pieces of text are 32 bits wide.
     limit = std::min<std::uint64_t>(limit, std::numeric_limits<std::uint32_t>::max());
-    if (image.size() < prefix) {
-        return fail(Status::invalid_format, image.size(),
-                    "header length: the file ends after %llu bytes, expected at least 8", static_cast<ull>(image.size()));
+    if (file.size() < prefix) {
+        return fail(Status::invalid_format, file.size(),
+                    "header length: the file ends after %llu bytes, expected at least 8", static_cast<ull>(file.size()));
     }
     std::uint64_t length = 0;
-    std::memcpy(&length, image.data(), sizeof length);
-    if (length > image.size() - prefix) {
+    if (auto read = file.read(0, std::as_writable_bytes(std::span(&length, 1))); !read) {
+        return std::unexpected(read.error());
+    }
+    if (length > file.size() - prefix) {
         return fail(Status::invalid_format, 0,
                     "header length: %llu bytes, but only %llu bytes follow in the file", static_cast<ull>(length),
-                    static_cast<ull>(image.size() - prefix));
+                    static_cast<ull>(file.size() - prefix));
     }
     if (length > limit) {
         return fail(Status::limit_exceeded, 0, "header length: %llu bytes, the limit is %llu",
@@ -68,11 +69,12 @@ Result<std::uint64_t> read_header_length(std::span<const std::byte> image, std::
 
 }  // namespace
 
-Result<SafetensorsIndex> SafetensorsIndex::parse(std::span<const std::byte> image, std::uint64_t header_limit) {
-    const auto length = read_header_length(image, header_limit);
+Result<SafetensorsIndex> SafetensorsIndex::parse(const FileBytes& file, std::uint64_t header_limit) {
+    const auto length = read_header_length(file, header_limit);
     if (!length) return std::unexpected(length.error());
-    const std::string_view header(reinterpret_cast<const char*>(image.data()) + prefix_size,
-                                  static_cast<std::size_t>(*length));
+    const auto window = file.window(prefix_size, *length);
+    if (!window) return std::unexpected(window.error());
+    const std::string_view header(reinterpret_cast<const char*>(window->bytes.data()), window->bytes.size());
     if (header.front() != '{') {
         return fail(Status::invalid_format, prefix_size, "header: expected '{', got %s",
                     Quoted(header.substr(0, 1)).c_str());
@@ -82,7 +84,7 @@ Result<SafetensorsIndex> SafetensorsIndex::parse(std::span<const std::byte> imag
     }
     SafetensorsIndex index;
     index.header_length_ = *length;
-    const std::uint64_t data_size = image.size() - index.data_offset();
+    const std::uint64_t data_size = file.size() - index.data_offset();
     auto done = parse_safetensors_header(header, data_size, index);
     if (done) done = index.index_metadata();
     if (done) done = index.index_names();
