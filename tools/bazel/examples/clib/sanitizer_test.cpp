@@ -17,7 +17,9 @@ TEST(Sanitizer, FindsUseAfterFree) {
         },
         "AddressSanitizer: heap-use-after-free");
 }
-#elif defined(HURRAY_UBSAN)
+#endif
+
+#if defined(HURRAY_UBSAN)
 TEST(Sanitizer, FindsSignedOverflow) {
     EXPECT_DEATH(
         {
@@ -26,7 +28,9 @@ TEST(Sanitizer, FindsSignedOverflow) {
         },
         "signed integer overflow");
 }
-#elif defined(HURRAY_TSAN)
+#endif
+
+#if defined(HURRAY_TSAN)
 TEST(Sanitizer, FindsDataRace) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_DEATH(
@@ -38,7 +42,9 @@ TEST(Sanitizer, FindsDataRace) {
         },
         "ThreadSanitizer: data race");
 }
-#else
+#endif
+
+#if !defined(HURRAY_ASAN) && !defined(HURRAY_UBSAN) && !defined(HURRAY_TSAN)
 #error "only for the sanitizer configurations"
 #endif
 
