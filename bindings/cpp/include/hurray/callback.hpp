@@ -1,0 +1,89 @@
+// Callables of C++ behind the function pointers of C. An exception that one throws ends here: it never gets into the
+// library.
+#ifndef HURRAY_CALLBACK_HPP_
+#define HURRAY_CALLBACK_HPP_
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "hurray/error.hpp"
+
+#if defined(__cpp_exceptions) || defined(_CPPUNWIND)
+#define HURRAY_HPP_TRY_ try
+#define HURRAY_HPP_CATCH_ALL_ catch (...)
+#else
+#define HURRAY_HPP_TRY_ if (true)
+#define HURRAY_HPP_CATCH_ALL_ else
+#endif
+
+namespace hurray {
+
+/// A reference to a callable, valid during a call that takes it; owns nothing.
+template <typename Signature>
+class FunctionRef;
+
+template <typename R, typename... Arguments>
+class FunctionRef<R(Arguments...)> {
+  public:
+    FunctionRef() noexcept = default;
+    template <typename F, typename = std::enable_if_t<!std::is_same_v<std::decay_t<F>, FunctionRef> &&
+                                                      std::is_invocable_r_v<R, F&, Arguments...>>>
+    FunctionRef(F&& function) noexcept  // NOLINT: converts as std::function does
+        : object_(const_cast<void*>(static_cast<const void*>(std::addressof(function)))),
+          invoke_([](void* object, Arguments... arguments) -> R {
+              return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Arguments>(arguments)...);
+          }) {}
+    explicit operator bool() const noexcept { return invoke_ != nullptr; }
+    R operator()(Arguments... arguments) const { return invoke_(object_, std::forward<Arguments>(arguments)...); }
+
+  private:
+    void* object_ = nullptr;
+    R (*invoke_)(void*, Arguments...) = nullptr;
+};
+
+namespace detail {
+
+inline Error out_of_memory() noexcept {
+    return {HURRAY_ERR_OUT_OF_MEMORY, "no memory for a callback"};
+}
+inline Error threw() noexcept {
+    return {HURRAY_ERR_INTERNAL_PANIC, "a callback of the caller threw an exception"};
+}
+
+/// A callable on the heap as the context of a release callback: called once, then freed. What it throws is dropped: the
+/// memory is released, and nobody is there to hear of it.
+template <typename F>
+struct ReleaseBox {
+    F function;
+    static void run(void* data, void* context) noexcept {
+        const std::unique_ptr<ReleaseBox> self(static_cast<ReleaseBox*>(context));
+        HURRAY_HPP_TRY_ {
+            if constexpr (std::is_invocable_v<F&, void*>) {
+                self->function(data);
+            } else {
+                self->function();
+            }
+        }
+        HURRAY_HPP_CATCH_ALL_ {}
+    }
+};
+
+/// Nothing when there is no memory, or copying the callable threw.
+template <typename F>
+std::unique_ptr<ReleaseBox<std::decay_t<F>>> box(F&& function) noexcept {
+    using Box = ReleaseBox<std::decay_t<F>>;
+    HURRAY_HPP_TRY_ {
+        return std::unique_ptr<Box>(new (std::nothrow) Box{std::forward<F>(function)});
+    }
+    HURRAY_HPP_CATCH_ALL_ {
+        return nullptr;
+    }
+}
+
+}  // namespace detail
+}  // namespace hurray
+
+#endif  // HURRAY_CALLBACK_HPP_

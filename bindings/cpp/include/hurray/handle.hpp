@@ -1,0 +1,50 @@
+// Handles of the C API that end exactly once.
+#ifndef HURRAY_HANDLE_HPP_
+#define HURRAY_HANDLE_HPP_
+
+#include <utility>
+
+#include "hurray.h"
+
+namespace hurray {
+
+/// Owns one handle: moves, never copies, and ends what it holds. A moved-from one is empty.
+template <typename T, HurrayStatus (*Destroy)(T**)>
+class UniqueHandle {
+  public:
+    using pointer = T*;
+
+    UniqueHandle() noexcept = default;
+    /// Takes the handle over.
+    explicit UniqueHandle(T* handle) noexcept : handle_(handle) {}
+    UniqueHandle(UniqueHandle&& other) noexcept : handle_(other.release()) {}
+    UniqueHandle& operator=(UniqueHandle&& other) noexcept {
+        if (this != &other) reset(other.release());
+        return *this;
+    }
+    UniqueHandle(const UniqueHandle&) = delete;
+    UniqueHandle& operator=(const UniqueHandle&) = delete;
+    ~UniqueHandle() { reset(); }
+
+    /// The handle for calls of the C API; stays owned.
+    T* get() const noexcept { return handle_; }
+    explicit operator bool() const noexcept { return handle_ != nullptr; }
+    /// Gives the handle away: the caller ends it.
+    [[nodiscard]] T* release() noexcept { return std::exchange(handle_, nullptr); }
+    /// Ends the handle now, and takes over another one.
+    void reset(T* handle = nullptr) noexcept {
+        if (handle_ != nullptr) (void)Destroy(&handle_);
+        handle_ = handle;
+    }
+
+  protected:
+    /// For calls that take the handle over and null the variable.
+    T** address() noexcept { return &handle_; }
+
+  private:
+    T* handle_ = nullptr;
+};
+
+}  // namespace hurray
+
+#endif  // HURRAY_HANDLE_HPP_

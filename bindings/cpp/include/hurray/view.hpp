@@ -1,0 +1,60 @@
+// All that is needed to read a dense tensor, filled by one call.
+#ifndef HURRAY_VIEW_HPP_
+#define HURRAY_VIEW_HPP_
+
+#include <cstdint>
+
+#include "hurray/error.hpp"
+#include "hurray/names.hpp"
+#include "hurray/span.hpp"
+
+namespace hurray {
+
+/// A view of a dense tensor's elements. Everything in it lives until the tensor ends.
+class View {
+  public:
+    explicit View(const HurrayView& raw) noexcept : raw_(raw) {}
+
+    const HurrayView& raw() const noexcept { return raw_; }
+    std::uint8_t element_type() const noexcept { return raw_.element_type; }
+    std::uint32_t bits() const noexcept { return raw_.bits; }
+    bool contiguous() const noexcept { return (raw_.flags & HURRAY_VIEW_CONTIGUOUS) != 0; }
+    bool read_only() const noexcept { return (raw_.flags & HURRAY_VIEW_READ_ONLY) != 0; }
+    std::uint64_t element_count() const noexcept { return raw_.element_count; }
+    Span<const std::int64_t> shape() const noexcept { return {raw_.shape, raw_.rank}; }
+    /// In elements; empty when the view is contiguous.
+    Span<const std::int64_t> strides() const noexcept {
+        return raw_.strides == nullptr ? Span<const std::int64_t>() : Span<const std::int64_t>(raw_.strides, raw_.rank);
+    }
+    /// The bytes from the lowest to the end of the highest element.
+    Span<const std::uint8_t> bytes() const noexcept {
+        if (raw_.data == nullptr) return {};
+        return {static_cast<const std::uint8_t*>(raw_.data) - raw_.bytes_below,
+                static_cast<std::size_t>(raw_.byte_size)};
+    }
+    /// The elements of a contiguous host tensor whose type is T's. Of a quantized tensor they are the stored codes.
+    /// Refused when they are not contiguous, or not aligned to T (HURRAY_ERR_MISALIGNED; Tensor::copy makes an aligned
+    /// one).
+    template <typename T>
+    Result<Span<const T>> as() const noexcept {
+        static_assert(type_tag_of<T> != 0, "no element type is held by this C++ type");
+        if (raw_.element_type != type_tag_of<T>)
+            return Error(HURRAY_ERR_INVALID_TYPE, "the elements are of another type");
+        if (raw_.device != HURRAY_DEVICE_CPU)
+            return Error(HURRAY_ERR_UNSUPPORTED, "the elements are not in host memory");
+        if (!contiguous())
+            return Error(HURRAY_ERR_UNSUPPORTED, "the elements do not follow one another: use strides, or a copy");
+        if (raw_.element_count == 0) return Span<const T>();
+        if (reinterpret_cast<std::uintptr_t>(raw_.data) % alignof(T) != 0) {
+            return Error(HURRAY_ERR_MISALIGNED, "the elements are not aligned to their type: copy the tensor");
+        }
+        return Span<const T>(static_cast<const T*>(raw_.data), static_cast<std::size_t>(raw_.element_count));
+    }
+
+  private:
+    HurrayView raw_;
+};
+
+}  // namespace hurray
+
+#endif  // HURRAY_VIEW_HPP_
