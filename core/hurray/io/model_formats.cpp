@@ -6,6 +6,8 @@
 #include "core/hurray/io/atomic_file.hpp"
 #include "core/hurray/io/model_file.hpp"
 #include "core/hurray/io/model_file_writer.hpp"
+#include "core/hurray/io/npy/npy_file.hpp"
+#include "core/hurray/io/npy/npy_writer.hpp"
 #include "core/hurray/io/safetensors/safetensors_file.hpp"
 #include "core/hurray/io/safetensors/safetensors_writer.hpp"
 
@@ -29,7 +31,8 @@ struct Format {
 };
 
 // In the order in which they are tried: what has a magic number before what has none.
-constexpr std::array<Format, 1> formats{{
+constexpr std::array<Format, 2> formats{{
+    {FileFormat::npy, recognises_npy, open_npy, write_npy},
     {FileFormat::safetensors, recognises_safetensors, open_safetensors, write_safetensors},
 }};
 
