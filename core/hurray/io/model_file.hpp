@@ -45,6 +45,9 @@ struct FileOptions {
     AlignmentPolicy alignment = AlignmentPolicy::offset;
     FileAccess access = FileAccess::map;
     InexactBlocks inexact_blocks = InexactBlocks::raw;
+    /// Quantized blocks that are a scheme of Hurray (of GGUF: Q4_0, Q8_0, MXFP4) become it; false: they are treated as
+    /// inexact_blocks says, too. Needed for the rare block that its scheme cannot say (GGUF: a scale that is NaN).
+    bool exact_schemes = true;
     /// Private layouts and quantization schemes (.hrry).
     PrivateTags private_tags = PrivateTags::refuse;
     Mode mode = Mode::strict;

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "core/hurray/io/atomic_file.hpp"
+#include "core/hurray/io/gguf/gguf_file.hpp"
+#include "core/hurray/io/gguf/gguf_writer.hpp"
 #include "core/hurray/io/model_file.hpp"
 #include "core/hurray/io/model_file_writer.hpp"
 #include "core/hurray/io/npy/npy_file.hpp"
@@ -31,7 +33,8 @@ struct Format {
 };
 
 // In the order in which they are tried: what has a magic number before what has none.
-constexpr std::array<Format, 2> formats{{
+constexpr std::array<Format, 3> formats{{
+    {FileFormat::gguf, recognises_gguf, open_gguf, write_gguf},
     {FileFormat::npy, recognises_npy, open_npy, write_npy},
     {FileFormat::safetensors, recognises_safetensors, open_safetensors, write_safetensors},
 }};
