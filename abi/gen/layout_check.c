@@ -440,7 +440,7 @@ _Static_assert(sizeof(((HurrayFileMetadata*)0)->value) == 8, "HurrayFileMetadata
 _Static_assert(offsetof(HurrayFileMetadata, value_length) == 32, "HurrayFileMetadata.value_length: offset");
 _Static_assert(sizeof(((HurrayFileMetadata*)0)->value_length) == 8, "HurrayFileMetadata.value_length: size");
 
-_Static_assert(sizeof(HurrayStreamOptions) == 24, "HurrayStreamOptions: size");
+_Static_assert(sizeof(HurrayStreamOptions) == 32, "HurrayStreamOptions: size");
 _Static_assert(_Alignof(HurrayStreamOptions) == 8, "HurrayStreamOptions: alignment");
 _Static_assert(offsetof(HurrayStreamOptions, struct_size) == 0, "HurrayStreamOptions.struct_size: offset");
 _Static_assert(sizeof(((HurrayStreamOptions*)0)->struct_size) == 4, "HurrayStreamOptions.struct_size: size");
@@ -450,6 +450,10 @@ _Static_assert(offsetof(HurrayStreamOptions, max_descriptor_length) == 8, "Hurra
 _Static_assert(sizeof(((HurrayStreamOptions*)0)->max_descriptor_length) == 8, "HurrayStreamOptions.max_descriptor_length: size");
 _Static_assert(offsetof(HurrayStreamOptions, max_tensor_bytes) == 16, "HurrayStreamOptions.max_tensor_bytes: offset");
 _Static_assert(sizeof(((HurrayStreamOptions*)0)->max_tensor_bytes) == 8, "HurrayStreamOptions.max_tensor_bytes: size");
+_Static_assert(offsetof(HurrayStreamOptions, max_alignment) == 24, "HurrayStreamOptions.max_alignment: offset");
+_Static_assert(sizeof(((HurrayStreamOptions*)0)->max_alignment) == 4, "HurrayStreamOptions.max_alignment: size");
+_Static_assert(offsetof(HurrayStreamOptions, reserved) == 28, "HurrayStreamOptions.reserved: offset");
+_Static_assert(sizeof(((HurrayStreamOptions*)0)->reserved) == 4, "HurrayStreamOptions.reserved: size");
 
 _Static_assert(sizeof(HurrayWorkOptions) == 32, "HurrayWorkOptions: size");
 _Static_assert(_Alignof(HurrayWorkOptions) == 8, "HurrayWorkOptions: alignment");

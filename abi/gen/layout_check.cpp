@@ -450,7 +450,7 @@ static_assert(sizeof(((HurrayFileMetadata*)0)->value) == 8, "HurrayFileMetadata.
 static_assert(offsetof(HurrayFileMetadata, value_length) == 32, "HurrayFileMetadata.value_length: offset");
 static_assert(sizeof(((HurrayFileMetadata*)0)->value_length) == 8, "HurrayFileMetadata.value_length: size");
 
-static_assert(sizeof(HurrayStreamOptions) == 24, "HurrayStreamOptions: size");
+static_assert(sizeof(HurrayStreamOptions) == 32, "HurrayStreamOptions: size");
 static_assert(alignof(HurrayStreamOptions) == 8, "HurrayStreamOptions: alignment");
 static_assert(offsetof(HurrayStreamOptions, struct_size) == 0, "HurrayStreamOptions.struct_size: offset");
 static_assert(sizeof(((HurrayStreamOptions*)0)->struct_size) == 4, "HurrayStreamOptions.struct_size: size");
@@ -460,6 +460,10 @@ static_assert(offsetof(HurrayStreamOptions, max_descriptor_length) == 8, "Hurray
 static_assert(sizeof(((HurrayStreamOptions*)0)->max_descriptor_length) == 8, "HurrayStreamOptions.max_descriptor_length: size");
 static_assert(offsetof(HurrayStreamOptions, max_tensor_bytes) == 16, "HurrayStreamOptions.max_tensor_bytes: offset");
 static_assert(sizeof(((HurrayStreamOptions*)0)->max_tensor_bytes) == 8, "HurrayStreamOptions.max_tensor_bytes: size");
+static_assert(offsetof(HurrayStreamOptions, max_alignment) == 24, "HurrayStreamOptions.max_alignment: offset");
+static_assert(sizeof(((HurrayStreamOptions*)0)->max_alignment) == 4, "HurrayStreamOptions.max_alignment: size");
+static_assert(offsetof(HurrayStreamOptions, reserved) == 28, "HurrayStreamOptions.reserved: offset");
+static_assert(sizeof(((HurrayStreamOptions*)0)->reserved) == 4, "HurrayStreamOptions.reserved: size");
 
 static_assert(sizeof(HurrayWorkOptions) == 32, "HurrayWorkOptions: size");
 static_assert(alignof(HurrayWorkOptions) == 8, "HurrayWorkOptions: alignment");

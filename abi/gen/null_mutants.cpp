@@ -409,11 +409,31 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_reader_from_memory", "report_empty", "error"},
         {"hurray_reader_from_memory", "report_endless", "error"},
         {"hurray_reader_from_memory", "status", ""},
+        {"hurray_reader_from_callback", "callback", "read"},
+        {"hurray_reader_from_callback", "zeroed", "out_reader"},
+        {"hurray_reader_from_callback", "report_code", "error"},
+        {"hurray_reader_from_callback", "report_empty", "error"},
+        {"hurray_reader_from_callback", "report_endless", "error"},
+        {"hurray_reader_from_callback", "status", ""},
         {"hurray_reader_next", "zeroed", "out_tensor"},
         {"hurray_reader_next", "report_code", "error"},
         {"hurray_reader_next", "report_empty", "error"},
         {"hurray_reader_next", "report_endless", "error"},
         {"hurray_reader_next", "status", ""},
+        {"hurray_reader_begin", "zeroed", "out_descriptor"},
+        {"hurray_reader_begin", "report_code", "error"},
+        {"hurray_reader_begin", "report_empty", "error"},
+        {"hurray_reader_begin", "report_endless", "error"},
+        {"hurray_reader_begin", "status", ""},
+        {"hurray_reader_read", "zeroed", "out_count"},
+        {"hurray_reader_read", "report_code", "error"},
+        {"hurray_reader_read", "report_empty", "error"},
+        {"hurray_reader_read", "report_endless", "error"},
+        {"hurray_reader_read", "status", ""},
+        {"hurray_reader_skip", "report_code", "error"},
+        {"hurray_reader_skip", "report_empty", "error"},
+        {"hurray_reader_skip", "report_endless", "error"},
+        {"hurray_reader_skip", "status", ""},
         {"hurray_reader_destroy", "no_op_of_null", "reader"},
         {"hurray_reader_destroy", "no_op_of_null_variable", "reader"},
         {"hurray_writer_to_fd", "report_code", "error"},
@@ -424,6 +444,12 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_writer_to_memory", "report_empty", "error"},
         {"hurray_writer_to_memory", "report_endless", "error"},
         {"hurray_writer_to_memory", "status", ""},
+        {"hurray_writer_to_callback", "callback", "write"},
+        {"hurray_writer_to_callback", "zeroed", "out_writer"},
+        {"hurray_writer_to_callback", "report_code", "error"},
+        {"hurray_writer_to_callback", "report_empty", "error"},
+        {"hurray_writer_to_callback", "report_endless", "error"},
+        {"hurray_writer_to_callback", "status", ""},
         {"hurray_writer_write", "report_code", "error"},
         {"hurray_writer_write", "report_empty", "error"},
         {"hurray_writer_write", "report_endless", "error"},
@@ -1786,12 +1812,65 @@ HurrayStatus hurray_reader_from_memory(const void *bytes, uint64_t length, const
     return status;
 }
 
+HurrayStatus hurray_reader_from_callback(HurrayReadFn read, void *context, const HurrayStreamOptions *options,
+                                         HurrayReader **out_reader, HurrayError *error) {
+    const Call call("hurray_reader_from_callback");
+    const Before out_reader_before(out_reader);
+    const HurrayStatus status = call.real(&hurray_reader_from_callback)(read, context, options, out_reader, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (read != nullptr && call.is("callback", "read")) hurray_null::run(read);
+    if (out_reader != nullptr && call.is("zeroed", "out_reader")) out_reader_before.restore(out_reader);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
 HurrayStatus hurray_reader_next(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error) {
     const Call call("hurray_reader_next");
     const Before out_tensor_before(out_tensor);
     const HurrayStatus status = call.real(&hurray_reader_next)(reader, out_tensor, error);
     if (status != HURRAY_ERR_NULL_POINTER) return status;
     if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_reader_begin(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error) {
+    const Call call("hurray_reader_begin");
+    const Before out_descriptor_before(out_descriptor);
+    const HurrayStatus status = call.real(&hurray_reader_begin)(reader, out_descriptor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_descriptor != nullptr && call.is("zeroed", "out_descriptor")) out_descriptor_before.restore(out_descriptor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_reader_read(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count,
+                                HurrayError *error) {
+    const Call call("hurray_reader_read");
+    const Before out_count_before(out_count);
+    const HurrayStatus status = call.real(&hurray_reader_read)(reader, into, capacity, out_count, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_count != nullptr && call.is("zeroed", "out_count")) out_count_before.restore(out_count);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_reader_skip(HurrayReader *reader, HurrayError *error) {
+    const Call call("hurray_reader_skip");
+    const HurrayStatus status = call.real(&hurray_reader_skip)(reader, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
     if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
     if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
@@ -1825,6 +1904,21 @@ HurrayStatus hurray_writer_to_memory(HurrayWriter **out_writer, HurrayError *err
     const Call call("hurray_writer_to_memory");
     const HurrayStatus status = call.real(&hurray_writer_to_memory)(out_writer, error);
     if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_writer_to_callback(HurrayWriteFn write, void *context, const HurrayStreamOptions *options,
+                                       HurrayWriter **out_writer, HurrayError *error) {
+    const Call call("hurray_writer_to_callback");
+    const Before out_writer_before(out_writer);
+    const HurrayStatus status = call.real(&hurray_writer_to_callback)(write, context, options, out_writer, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (write != nullptr && call.is("callback", "write")) hurray_null::run(write);
+    if (out_writer != nullptr && call.is("zeroed", "out_writer")) out_writer_before.restore(out_writer);
     if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
     if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);

@@ -1515,6 +1515,24 @@ TEST_F(NullPointers, hurray_reader_from_memory_out_reader) {
     }
 }
 
+TEST_F(NullPointers, hurray_reader_from_callback_read) {
+    Out<HurrayReader *> out_reader;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_from_callback(nullptr, context(), optional<HurrayStreamOptions>(), out_reader.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_reader.expect_zeroed("out_reader");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_from_callback_out_reader) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_from_callback(callback<HurrayReadFn>(), context(), optional<HurrayStreamOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
 TEST_F(NullPointers, hurray_reader_next_reader) {
     Out<HurrayTensor *> out_tensor;
     for (HurrayError* error : reports()) {
@@ -1528,6 +1546,60 @@ TEST_F(NullPointers, hurray_reader_next_reader) {
 TEST_F(NullPointers, hurray_reader_next_out_tensor) {
     for (HurrayError* error : reports()) {
         EXPECT_EQ(hurray_reader_next(live<HurrayReader>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_begin_reader) {
+    Out<HurrayDescriptor *> out_descriptor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_begin(nullptr, out_descriptor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_descriptor.expect_zeroed("out_descriptor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_begin_out_descriptor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_begin(live<HurrayReader>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_read_reader) {
+    Out<uint64_t> out_count;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_read(nullptr, memory<void>(), scalar<uint64_t>("capacity"), out_count.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_count.expect_zeroed("out_count");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_read_into) {
+    Out<uint64_t> out_count;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_read(live<HurrayReader>(), nullptr, scalar<uint64_t>("capacity"), out_count.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_count.expect_zeroed("out_count");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_read_out_count) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_read(live<HurrayReader>(), memory<void>(), scalar<uint64_t>("capacity"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_skip_reader) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_skip(nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -1551,6 +1623,24 @@ TEST_F(NullPointers, hurray_writer_to_fd_out_writer) {
 TEST_F(NullPointers, hurray_writer_to_memory_out_writer) {
     for (HurrayError* error : reports()) {
         EXPECT_EQ(hurray_writer_to_memory(nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_writer_to_callback_write) {
+    Out<HurrayWriter *> out_writer;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_writer_to_callback(nullptr, context(), optional<HurrayStreamOptions>(), out_writer.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_writer.expect_zeroed("out_writer");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_writer_to_callback_out_writer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_writer_to_callback(callback<HurrayWriteFn>(), context(), optional<HurrayStreamOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }

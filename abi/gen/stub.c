@@ -793,9 +793,42 @@ HurrayStatus hurray_reader_from_memory(const void *bytes, uint64_t length, const
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_reader_from_callback(HurrayReadFn read, void *context, const HurrayStreamOptions *options,
+                                         HurrayReader **out_reader, HurrayError *error) {
+    (void)(read);
+    (void)(context);
+    (void)(options);
+    (void)(out_reader);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_reader_next(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error) {
     (void)(reader);
     (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_reader_begin(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error) {
+    (void)(reader);
+    (void)(out_descriptor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_reader_read(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count,
+                                HurrayError *error) {
+    (void)(reader);
+    (void)(into);
+    (void)(capacity);
+    (void)(out_count);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_reader_skip(HurrayReader *reader, HurrayError *error) {
+    (void)(reader);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;
 }
@@ -815,6 +848,16 @@ HurrayStatus hurray_writer_to_fd(int32_t fd, const HurrayStreamOptions *options,
 }
 
 HurrayStatus hurray_writer_to_memory(HurrayWriter **out_writer, HurrayError *error) {
+    (void)(out_writer);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_writer_to_callback(HurrayWriteFn write, void *context, const HurrayStreamOptions *options,
+                                       HurrayWriter **out_writer, HurrayError *error) {
+    (void)(write);
+    (void)(context);
+    (void)(options);
     (void)(out_writer);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;

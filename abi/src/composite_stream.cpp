@@ -6,8 +6,8 @@
 #include "abi/src/api/handles.hpp"
 #include "abi/src/internal/barrier.hpp"
 #include "abi/src/internal/composite_objects.hpp"
-#include "abi/src/internal/io_objects.hpp"
 #include "abi/src/internal/objects.hpp"
+#include "abi/src/internal/io_objects.hpp"
 #include "core/hurray/composite/composite_assembler.hpp"
 #include "core/hurray/host_memory.hpp"
 
@@ -55,7 +55,8 @@ Result<std::optional<CompositeMember>> next_item(HurrayReader& reader) {
 }  // namespace
 
 /// Reads the next tensor or, where a head comes, the whole composite; both variables are null at a clean end. A reader is used
-/// with this function or with hurray_reader_next, which gives heads and members as tensors.
+/// with this function or with hurray_reader_next, which gives heads and members as tensors; hurray_reader_begin gives their
+/// descriptors before their data.
 /// A composite that is torn, or whose members do not fit, is refused; a permissive reader (HURRAY_STREAM_PERMISSIVE) gives what
 /// came of it as tensors, without the heads.
 /// @owner caller; independent of the reader
@@ -73,6 +74,7 @@ HURRAY_API HurrayStatus hurray_reader_next_item(HG_INOUT HurrayReader* reader,
     HURRAY_REQUIRE_HANDLE(reader, error);
     HURRAY_REQUIRE(out_tensor, error);
     HURRAY_REQUIRE(out_composite, error);
+    if (auto checked = check_between_tensors(*reader, false); !checked) return report(checked.error(), error);
     const HurrayStatus status = guarded(error, [&]() -> Result<void> {
         auto item = next_item(*reader);
         if (!item) return std::unexpected(item.error());

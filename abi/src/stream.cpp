@@ -1,4 +1,6 @@
-// Streams: tensors one after the other over a file descriptor or in memory. (format: stream)
+// Streams: tensors one after the other over a file descriptor, in memory or through callbacks. (format: stream)
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "abi/src/api/annotations.hpp"
@@ -6,8 +8,8 @@
 #include "abi/src/api/io.hpp"
 #include "abi/src/internal/barrier.hpp"
 #include "abi/src/internal/foreign.hpp"
-#include "abi/src/internal/io_objects.hpp"
 #include "abi/src/internal/objects.hpp"
+#include "abi/src/internal/io_objects.hpp"
 
 using namespace hurray;
 using namespace hurray::abi;
@@ -56,10 +58,37 @@ HURRAY_API HurrayStatus hurray_reader_from_memory(HG_KEPT const void* bytes, uin
     });
 }
 
+/// Starts to read a stream that a callback gives. It is called on the thread that reads, as often as data is needed, and never
+/// for bytes beyond the tensor that was asked for.
+/// A callback that throws, that claims to have written more than there was room for, or that fails, ends the reader:
+/// INTERNAL_PANIC, INVALID_ARGUMENT, or the code that it returned (IO, where that is none of the library's).
+/// @param context handed to `read`
+/// @param options null: the defaults
+/// @owner the reader is the caller's; `read` and what `context` stands for must live until the reader is destroyed
+/// @errors INVALID_ARGUMENT: the options
+/// @thread any
+/// @since 4
+/// @spec format: stream
+HURRAY_API HurrayStatus hurray_reader_from_callback(HG_CALLBACK HurrayReadFn read, HG_OPAQUE void* context,
+                                                    HG_IN_OPT const HurrayStreamOptions* options,
+                                                    HG_OUT_OWNED(hurray_reader_destroy) HurrayReader** out_reader,
+                                                    HG_ERROR HurrayError* error) noexcept {
+    if (out_reader != nullptr) *out_reader = nullptr;
+    HURRAY_REQUIRE(read, error);
+    HURRAY_REQUIRE(out_reader, error);
+    return guarded(error, [&]() -> Result<void> {
+        auto reader = reader_from_callback(read, context, options);
+        if (!reader) return std::unexpected(reader.error());
+        *out_reader = *reader;
+        return {};
+    });
+}
+
 /// Reads the next tensor. At the clean end of the stream the call succeeds and `out_tensor` is null.
 /// @owner caller; independent of the reader
 /// @errors those of hurray_descriptor_decode; INVALID_FORMAT: the stream ends within a tensor; LIMIT_EXCEEDED; IO;
-///     OUT_OF_MEMORY. The byte offset is that in the stream. After an error the reader can only be destroyed
+///     OUT_OF_MEMORY. The byte offset is that in the stream. After an error the reader can only be destroyed. INVALID_ARGUMENT,
+///     upon which nothing has changed: a tensor that was begun is not complete, or a callback uses the reader that called it
 /// @thread one thread at a time
 /// @since 4
 /// @spec format: stream
@@ -69,6 +98,7 @@ HURRAY_API HurrayStatus hurray_reader_next(HG_INOUT HurrayReader* reader,
     if (out_tensor != nullptr) *out_tensor = nullptr;
     HURRAY_REQUIRE_HANDLE(reader, error);
     HURRAY_REQUIRE(out_tensor, error);
+    if (auto checked = check_between_tensors(*reader, false); !checked) return report(checked.error(), error);
     const HurrayStatus status = guarded(error, [&]() -> Result<void> {
         auto next = reader->value.next();
         if (!next) return std::unexpected(next.error());
@@ -85,14 +115,79 @@ HURRAY_API HurrayStatus hurray_reader_next(HG_INOUT HurrayReader* reader,
     return status;
 }
 
+/// Begins the next tensor: gives its descriptor, checked, before any of its data is there. Its data follows with
+/// hurray_reader_read, or is passed over with hurray_reader_skip; one of them must have reached its end before the next tensor.
+/// At the clean end of the stream the call succeeds and `out_descriptor` is null.
+/// The head of a composite, which has no data, comes first, then its members, each begun in its turn. A composite is checked
+/// when the last of its members is begun, and a stream that ends within one is torn; a permissive reader takes no notice.
+/// @owner caller; independent of the reader
+/// @errors those of hurray_reader_next; INVALID_COMPOSITE; LIMIT_EXCEEDED: a composite of more than 2^20 descriptors. After an
+///     error the reader can only be destroyed. INVALID_ARGUMENT, upon which nothing has changed: as for hurray_reader_next
+/// @thread one thread at a time
+/// @since 4
+/// @spec format: stream, composite
+HURRAY_API HurrayStatus hurray_reader_begin(HG_INOUT HurrayReader* reader,
+                                            HG_OUT_OWNED(hurray_descriptor_destroy) HurrayDescriptor** out_descriptor,
+                                            HG_ERROR HurrayError* error) noexcept {
+    if (out_descriptor != nullptr) *out_descriptor = nullptr;
+    HURRAY_REQUIRE_HANDLE(reader, error);
+    HURRAY_REQUIRE(out_descriptor, error);
+    if (auto checked = check_between_tensors(*reader, true); !checked) return report(checked.error(), error);
+    const HurrayStatus status = guarded(error, [&]() -> Result<void> {
+        auto begun = begin_tensor(*reader);
+        if (!begun) return std::unexpected(begun.error());
+        if (begun->has_value()) *out_descriptor = new HurrayDescriptor(**std::move(begun));
+        return {};
+    });
+    if (status != HURRAY_OK) {
+        reader->value.stop(make_error(static_cast<Status>(status), reader->value.offset(), "an earlier tensor of the stream was lost"));
+    }
+    return status;
+}
+
+/// Reads the next bytes of the tensor that was begun: those of its buffers in the order of its table, never of two buffers in
+/// one call. Waits for the first byte and returns what is there; 0 bytes: the tensor is complete.
+/// @param capacity length of `into` in bytes
+/// @param out_count how many bytes were read
+/// @errors INVALID_ARGUMENT: no tensor was begun, or a callback uses the reader that called it; INVALID_FORMAT: the stream ends
+///     within the tensor; IO. After one of the latter two the reader can only be destroyed
+/// @thread one thread at a time
+/// @since 4
+/// @spec format: stream
+HURRAY_API HurrayStatus hurray_reader_read(HG_INOUT HurrayReader* reader, HG_OUT_ARRAY(capacity) void* into, uint64_t capacity,
+                                           HG_OUT uint64_t* out_count, HG_ERROR HurrayError* error) noexcept {
+    if (out_count != nullptr) *out_count = 0;
+    HURRAY_REQUIRE_HANDLE(reader, error);
+    HURRAY_REQUIRE(out_count, error);
+    if (into == nullptr && capacity != 0) return report_null("into", error);
+    return guarded(error, [&]() -> Result<void> {
+        const auto room = static_cast<std::size_t>(std::min<std::uint64_t>(capacity, PTRDIFF_MAX));
+        const auto count = reader->value.read({static_cast<std::byte*>(into), room});
+        if (!count) return std::unexpected(count.error());
+        *out_count = *count;
+        return {};
+    });
+}
+
+/// Passes over what is left of the tensor that was begun; in a regular file nothing is read for it.
+/// @errors as hurray_reader_read
+/// @thread one thread at a time
+/// @since 4
+/// @spec format: stream
+HURRAY_API HurrayStatus hurray_reader_skip(HG_INOUT HurrayReader* reader, HG_ERROR HurrayError* error) noexcept {
+    HURRAY_REQUIRE_HANDLE(reader, error);
+    return guarded(error, [&] { return reader->value.skip(); });
+}
+
 /// Ends a reader. Tensors that it gave out are not affected.
 /// @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
-/// @errors INVALID_HANDLE: (checked builds) already destroyed
+/// @errors INVALID_HANDLE: (checked builds) already destroyed; INVALID_ARGUMENT: a callback uses the reader that called it
 /// @thread any
 /// @since 4
 HURRAY_API HurrayStatus hurray_reader_destroy(HG_DESTROYED_VAR HurrayReader** reader) noexcept {
     if (reader == nullptr || *reader == nullptr) return HURRAY_OK;
     HURRAY_REQUIRE_HANDLE(*reader, nullptr);
+    if ((*reader)->value.busy()) return HURRAY_ERR_INVALID_ARGUMENT;
     retire(std::exchange(*reader, nullptr));
     return HURRAY_OK;
 }
@@ -130,6 +225,32 @@ HURRAY_API HurrayStatus hurray_writer_to_memory(HG_OUT_OWNED(hurray_writer_destr
     *out_writer = nullptr;
     return guarded(error, [&]() -> Result<void> {
         auto writer = writer_to_memory();
+        if (!writer) return std::unexpected(writer.error());
+        *out_writer = *writer;
+        return {};
+    });
+}
+
+/// Starts to write a stream that a callback takes. It is called on the thread that writes: for a descriptor, and for each buffer
+/// with the whole of it, from where it lies.
+/// A callback that throws or fails ends the writer: INTERNAL_PANIC, or the code that it returned (IO, where that is none of the
+/// library's).
+/// @param context handed to `write`
+/// @param options null: the defaults; the limits are not used, and no flag is
+/// @owner the writer is the caller's; `write` and what `context` stands for must live until the writer is destroyed
+/// @errors INVALID_ARGUMENT: the options
+/// @thread any
+/// @since 4
+/// @spec format: stream
+HURRAY_API HurrayStatus hurray_writer_to_callback(HG_CALLBACK HurrayWriteFn write, HG_OPAQUE void* context,
+                                                  HG_IN_OPT const HurrayStreamOptions* options,
+                                                  HG_OUT_OWNED(hurray_writer_destroy) HurrayWriter** out_writer,
+                                                  HG_ERROR HurrayError* error) noexcept {
+    if (out_writer != nullptr) *out_writer = nullptr;
+    HURRAY_REQUIRE(write, error);
+    HURRAY_REQUIRE(out_writer, error);
+    return guarded(error, [&]() -> Result<void> {
+        auto writer = writer_to_callback(write, context, options);
         if (!writer) return std::unexpected(writer.error());
         *out_writer = *writer;
         return {};
@@ -175,12 +296,13 @@ HURRAY_API HurrayStatus hurray_writer_take(HG_INOUT HurrayWriter* writer,
 
 /// Ends a writer. What was written stays written.
 /// @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
-/// @errors INVALID_HANDLE: (checked builds) already destroyed
+/// @errors INVALID_HANDLE: (checked builds) already destroyed; INVALID_ARGUMENT: a callback uses the writer that called it
 /// @thread any
 /// @since 4
 HURRAY_API HurrayStatus hurray_writer_destroy(HG_DESTROYED_VAR HurrayWriter** writer) noexcept {
     if (writer == nullptr || *writer == nullptr) return HURRAY_OK;
     HURRAY_REQUIRE_HANDLE(*writer, nullptr);
+    if ((*writer)->value.busy()) return HURRAY_ERR_INVALID_ARGUMENT;
     retire(std::exchange(*writer, nullptr));
     return HURRAY_OK;
 }

@@ -707,7 +707,8 @@ HURRAY_API HurrayStatus hurray_composite_destroy_deferred(HurrayComposite **comp
 
 /**
  * Reads the next tensor or, where a head comes, the whole composite; both variables are null at a clean end.
- * A reader is used with this function or with hurray_reader_next, which gives heads and members as tensors.
+ * A reader is used with this function or with hurray_reader_next, which gives heads and members as tensors;
+ * hurray_reader_begin gives their descriptors before their data.
  *
  * A composite that is torn, or whose members do not fit, is refused; a permissive reader
  * (HURRAY_STREAM_PERMISSIVE) gives what came of it as tensors, without the heads.

@@ -127,6 +127,24 @@ typedef struct HurrayFileMetadata {
     uint64_t value_length;
 } HurrayFileMetadata;
 
+/**
+ * Gives the next bytes of what is read: writes up to `capacity` of them to `into`, at least 1, and returns
+ * how many; 0 at the end. A negative HURRAY_ERR_ code ends the reading call with that code. It must not
+ * throw, nor use the handle that is reading. `capacity` is never 0.
+ *
+ * @since C ABI 4
+ */
+typedef int64_t (*HurrayReadFn)(void *context, void *into, uint64_t capacity);
+
+/**
+ * Takes all `length` bytes, which are the next ones of what is written, and returns HURRAY_OK; a negative
+ * HURRAY_ERR_ code ends the writing call with that code. It must not throw, nor use the handle that is
+ * writing, nor keep `bytes`. `length` is never 0.
+ *
+ * @since C ABI 4
+ */
+typedef HurrayStatus (*HurrayWriteFn)(void *context, const void *bytes, uint64_t length);
+
 /** Stream flags (HurrayStreamFlag, uint32_t). */
 /** The reader or writer closes the file descriptor when it is destroyed. */
 #define HURRAY_STREAM_CLOSE_FD     1
@@ -153,6 +171,12 @@ typedef struct HurrayStreamOptions {
     uint64_t max_descriptor_length;
     /** Largest tensor accepted, in bytes over all its buffers; 0 means no limit. */
     uint64_t max_tensor_bytes;
+    /**
+     * Largest alignment of a buffer accepted, in bytes: what a buffer asks for is what it gets; 0 means 2 MiB.
+     */
+    uint32_t max_alignment;
+    /** 0. */
+    uint32_t reserved;
 } HurrayStreamOptions;
 
 /* --- Model files ----------------------------------------------------------------------------------------- */
@@ -399,6 +423,31 @@ HURRAY_API HurrayStatus hurray_reader_from_memory(const void *bytes, uint64_t le
                                                   HurrayReader **out_reader, HurrayError *error);
 
 /**
+ * Starts to read a stream that a callback gives. It is called on the thread that reads, as often as data is
+ * needed, and never for bytes beyond the tensor that was asked for.
+ *
+ * A callback that throws, that claims to have written more than there was room for, or that fails, ends the
+ * reader: INTERNAL_PANIC, INVALID_ARGUMENT, or the code that it returned (IO, where that is none of the
+ * library's).
+ *
+ * @param read Required.
+ * @param context Handed to `read`. May be NULL. Handed back to the callback as it is, never looked at.
+ * @param options Null: the defaults. May be NULL. Read during the call only; stays the caller's.
+ * @param out_reader Required. Receives a new handle that the caller owns and ends with hurray_reader_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: the options
+ * @owner the reader is the caller's; `read` and what `context` stands for must live until the reader is
+ *     destroyed
+ * @thread any
+ * @since C ABI 4
+ * @spec format: stream
+ */
+HURRAY_API HurrayStatus hurray_reader_from_callback(HurrayReadFn read, void *context,
+                                                    const HurrayStreamOptions *options,
+                                                    HurrayReader **out_reader, HurrayError *error);
+
+/**
  * Reads the next tensor. At the clean end of the stream the call succeeds and `out_tensor` is null.
  *
  * @param reader Required. The call may change it; it stays the caller's.
@@ -407,7 +456,8 @@ HURRAY_API HurrayStatus hurray_reader_from_memory(const void *bytes, uint64_t le
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: those of hurray_descriptor_decode; INVALID_FORMAT: the stream ends
  *     within a tensor; LIMIT_EXCEEDED; IO; OUT_OF_MEMORY. The byte offset is that in the stream. After an
- *     error the reader can only be destroyed
+ *     error the reader can only be destroyed. INVALID_ARGUMENT, upon which nothing has changed: a tensor that
+ *     was begun is not complete, or a callback uses the reader that called it
  * @owner caller; independent of the reader
  * @thread one thread at a time
  * @since C ABI 4
@@ -417,11 +467,69 @@ HURRAY_API HurrayStatus hurray_reader_next(HurrayReader *reader, HurrayTensor **
                                            HurrayError *error);
 
 /**
+ * Begins the next tensor: gives its descriptor, checked, before any of its data is there. Its data follows
+ * with hurray_reader_read, or is passed over with hurray_reader_skip; one of them must have reached its end
+ * before the next tensor.
+ *
+ * At the clean end of the stream the call succeeds and `out_descriptor` is null. The head of a composite,
+ * which has no data, comes first, then its members, each begun in its turn. A composite is checked when the
+ * last of its members is begun, and a stream that ends within one is torn; a permissive reader takes no
+ * notice.
+ *
+ * @param reader Required. The call may change it; it stays the caller's.
+ * @param out_descriptor Required. Receives a new handle that the caller owns and ends with
+ *     hurray_descriptor_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: those of hurray_reader_next; INVALID_COMPOSITE; LIMIT_EXCEEDED: a
+ *     composite of more than 2^20 descriptors. After an error the reader can only be destroyed.
+ *     INVALID_ARGUMENT, upon which nothing has changed: as for hurray_reader_next
+ * @owner caller; independent of the reader
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: stream, composite
+ */
+HURRAY_API HurrayStatus hurray_reader_begin(HurrayReader *reader, HurrayDescriptor **out_descriptor,
+                                            HurrayError *error);
+
+/**
+ * Reads the next bytes of the tensor that was begun: those of its buffers in the order of its table, never of
+ * two buffers in one call. Waits for the first byte and returns what is there; 0 bytes: the tensor is
+ * complete.
+ *
+ * @param reader Required. The call may change it; it stays the caller's.
+ * @param into Receives up to `capacity` elements; NULL only when `capacity` is 0.
+ * @param capacity Length of `into` in bytes.
+ * @param out_count How many bytes were read. Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: no tensor was begun, or a callback uses the reader
+ *     that called it; INVALID_FORMAT: the stream ends within the tensor; IO. After one of the latter two the
+ *     reader can only be destroyed
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: stream
+ */
+HURRAY_API HurrayStatus hurray_reader_read(HurrayReader *reader, void *into, uint64_t capacity,
+                                           uint64_t *out_count, HurrayError *error);
+
+/**
+ * Passes over what is left of the tensor that was begun; in a regular file nothing is read for it.
+ *
+ * @param reader Required. The call may change it; it stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_reader_read
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: stream
+ */
+HURRAY_API HurrayStatus hurray_reader_skip(HurrayReader *reader, HurrayError *error);
+
+/**
  * Ends a reader. Tensors that it gave out are not affected.
  *
  * @param reader Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
  *     variable, or NULL itself, is a no-op.
- * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed;
+ *     INVALID_ARGUMENT: a callback uses the reader that called it
  * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
  * @thread any
  * @since C ABI 4
@@ -462,6 +570,31 @@ HURRAY_API HurrayStatus hurray_writer_to_fd(int32_t fd, const HurrayStreamOption
 HURRAY_API HurrayStatus hurray_writer_to_memory(HurrayWriter **out_writer, HurrayError *error);
 
 /**
+ * Starts to write a stream that a callback takes. It is called on the thread that writes: for a descriptor,
+ * and for each buffer with the whole of it, from where it lies.
+ *
+ * A callback that throws or fails ends the writer: INTERNAL_PANIC, or the code that it returned (IO, where
+ * that is none of the library's).
+ *
+ * @param write Required.
+ * @param context Handed to `write`. May be NULL. Handed back to the callback as it is, never looked at.
+ * @param options Null: the defaults; the limits are not used, and no flag is. May be NULL. Read during the
+ *     call only; stays the caller's.
+ * @param out_writer Required. Receives a new handle that the caller owns and ends with hurray_writer_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: the options
+ * @owner the writer is the caller's; `write` and what `context` stands for must live until the writer is
+ *     destroyed
+ * @thread any
+ * @since C ABI 4
+ * @spec format: stream
+ */
+HURRAY_API HurrayStatus hurray_writer_to_callback(HurrayWriteFn write, void *context,
+                                                  const HurrayStreamOptions *options,
+                                                  HurrayWriter **out_writer, HurrayError *error);
+
+/**
  * Writes a tensor: its descriptor and the bytes of its buffers. Bytes before the data that belong to somebody
  * else (a buffer's prefix) are left out and the descriptor says so.
  *
@@ -498,7 +631,8 @@ HURRAY_API HurrayStatus hurray_writer_take(HurrayWriter *writer, HurrayBuffer **
  *
  * @param writer Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
  *     variable, or NULL itself, is a no-op.
- * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed;
+ *     INVALID_ARGUMENT: a callback uses the writer that called it
  * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
  * @thread any
  * @since C ABI 4

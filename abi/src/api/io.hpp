@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "abi/src/api/status.hpp"
+
 /// @group HurrayFileFormat File formats.
 /// Recognise the format by the file's content.
 constexpr uint32_t HURRAY_FORMAT_AUTO = 0;
@@ -93,6 +95,18 @@ struct HurrayFileMetadata {
     uint64_t value_length;
 };
 
+/// Gives the next bytes of what is read: writes up to `capacity` of them to `into`, at least 1, and returns how many; 0 at
+/// the end. A negative HURRAY_ERR_ code ends the reading call with that code. It must not throw, nor use the handle that is
+/// reading. `capacity` is never 0.
+/// @since 4
+typedef int64_t (*HurrayReadFn)(void* context, void* into, uint64_t capacity);
+
+/// Takes all `length` bytes, which are the next ones of what is written, and returns HURRAY_OK; a negative HURRAY_ERR_ code
+/// ends the writing call with that code. It must not throw, nor use the handle that is writing, nor keep `bytes`. `length` is
+/// never 0.
+/// @since 4
+typedef HurrayStatus (*HurrayWriteFn)(void* context, const void* bytes, uint64_t length);
+
 /// @group HurrayStreamFlag Stream flags.
 /// The reader or writer closes the file descriptor when it is destroyed.
 constexpr uint32_t HURRAY_STREAM_CLOSE_FD = 1;
@@ -113,4 +127,8 @@ struct HurrayStreamOptions {
     uint64_t max_descriptor_length;
     /// Largest tensor accepted, in bytes over all its buffers; 0 means no limit.
     uint64_t max_tensor_bytes;
+    /// Largest alignment of a buffer accepted, in bytes: what a buffer asks for is what it gets; 0 means 2 MiB.
+    uint32_t max_alignment;
+    /// 0.
+    uint32_t reserved;
 };

@@ -1,7 +1,9 @@
 #include "abi/src/internal/io_objects.hpp"
 
+#include <cstddef>
 #include <cstring>
 
+#include "abi/src/internal/callback_io.hpp"
 
 namespace hurray::abi {
 namespace {
@@ -28,13 +30,16 @@ StreamLimits stream_limits(const HurrayStreamOptions& options) {
     StreamLimits limits;
     if (options.max_descriptor_length != 0) limits.max_descriptor_length = options.max_descriptor_length;
     if (options.max_tensor_bytes != 0) limits.max_tensor_bytes = options.max_tensor_bytes;
+    if (options.max_alignment != 0) limits.max_alignment = options.max_alignment;
     if ((options.flags & HURRAY_STREAM_PRIVATE_TAGS) != 0) limits.private_tags = PrivateTags::allow;
     limits.mode = reading_mode(options);
     return limits;
 }
 
 Result<HurrayStreamOptions> read_options(const HurrayStreamOptions* options) {
-    return read_sized_struct(options, sizeof(HurrayStreamOptions), "options");
+    auto given = read_sized_struct(options, offsetof(HurrayStreamOptions, max_alignment), "options");
+    if (given && given->reserved != 0) return fail(Status::invalid_argument, Error::no_offset, "options->reserved: expected 0");
+    return given;
 }
 
 }  // namespace
@@ -55,6 +60,50 @@ Result<HurrayReader*> reader_from_memory(const void* bytes, std::uint64_t length
     return new HurrayReader(StreamReader(std::make_unique<MemorySource>(memory), stream_limits(*chosen)), reading_mode(*chosen));
 }
 
+Result<HurrayReader*> reader_from_callback(HurrayReadFn read, void* context, const HurrayStreamOptions* options) {
+    auto chosen = read_options(options);
+    if (!chosen) return std::unexpected(chosen.error());
+    if (auto checked = check_flags(*chosen, reader_flags); !checked) return std::unexpected(checked.error());
+    return new HurrayReader(StreamReader(std::make_unique<CallbackSource>(read, context), stream_limits(*chosen)), reading_mode(*chosen));
+}
+
+Result<void> check_between_tensors(const HurrayReader& reader, bool by_parts) {
+    if (auto idle = check_idle(reader, "reader"); !idle) return idle;
+    if (const std::uint64_t left = reader.value.left(); left != 0) {
+        return fail(Status::invalid_argument, Error::no_offset,
+                    "reader: %llu bytes of the tensor that was begun are left: read or skip them first",
+                    static_cast<unsigned long long>(left));
+    }
+    if (reader.begun_composite && !by_parts) {
+        return fail(Status::invalid_argument, Error::no_offset,
+                    "reader: within a composite that hurray_reader_begin began: expected that function until its last member");
+    }
+    if (!reader.loose.empty() && by_parts) {
+        return fail(Status::invalid_argument, Error::no_offset,
+                    "reader: what came of a torn composite is still to be taken with hurray_reader_next_item");
+    }
+    return {};
+}
+
+Result<std::optional<Descriptor>> begin_tensor(HurrayReader& reader) {
+    auto descriptor = reader.value.begin();
+    if (!descriptor) return descriptor;
+    // Whether members fit is written in descriptors alone, so these are all that is kept of them.
+    const auto checked = [&]() -> Result<void> {
+        if (!*descriptor) return reader.assembler.finish();
+        auto added = reader.assembler.add(Tensor{**descriptor, {}});
+        if (!added) return std::unexpected(added.error());
+        return {};
+    }();
+    if (!checked) {
+        if (reader.mode == Mode::strict) return std::unexpected(checked.error());
+        // To a permissive reader the members are tensors of their own.
+        if (auto loose = reader.assembler.take_loose(); !loose) return std::unexpected(loose.error());
+    }
+    reader.begun_composite = reader.assembler.is_open();
+    return descriptor;
+}
+
 Result<HurrayWriter*> writer_to_fd(std::int32_t fd, const HurrayStreamOptions* options) {
     auto chosen = read_options(options);
     if (!chosen) return std::unexpected(chosen.error());
@@ -67,6 +116,13 @@ Result<HurrayWriter*> writer_to_memory() {
     auto sink = std::make_unique<MemorySink>();
     MemorySink* memory = sink.get();
     return new HurrayWriter(StreamWriter(std::move(sink)), memory);
+}
+
+Result<HurrayWriter*> writer_to_callback(HurrayWriteFn write, void* context, const HurrayStreamOptions* options) {
+    auto chosen = read_options(options);
+    if (!chosen) return std::unexpected(chosen.error());
+    if (auto checked = check_flags(*chosen, 0); !checked) return std::unexpected(checked.error());
+    return new HurrayWriter(StreamWriter(std::make_unique<CallbackSink>(write, context)), nullptr);
 }
 
 Result<HurrayBuffer*> take_written(HurrayWriter& writer) {

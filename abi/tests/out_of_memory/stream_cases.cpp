@@ -24,6 +24,9 @@ struct Stream {
     }
 };
 
+std::int64_t read_nothing(void*, void*, std::uint64_t) { return 0; }
+HurrayStatus write_nowhere(void*, const void*, std::uint64_t) { return HURRAY_OK; }
+
 struct OpenNull {
     int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     ~OpenNull() { ::close(fd); }
@@ -43,6 +46,53 @@ NEEDS_MEMORY(hurray_reader_from_memory) {
     Reader reader;
     each_allocation_fails([&] { return subject(stream.info.data, stream.info.byte_size, nullptr, reader.out(), &report); },
                           [&] { EXPECT_EQ(reader.handle, nullptr); });
+}
+NEEDS_MEMORY(hurray_reader_from_callback) {
+    Reader reader;
+    each_allocation_fails([&] { return subject(&read_nothing, nullptr, nullptr, reader.out(), &report); },
+                          [&] { EXPECT_EQ(reader.handle, nullptr); });
+}
+NEEDS_MEMORY(hurray_reader_begin) {
+    Stream stream;
+    Reader reader;
+    Descriptor descriptor;
+    each_allocation_fails([&] { return subject(reader.handle, descriptor.out(), &report); },
+                          [&] {
+                              EXPECT_EQ(descriptor.handle, nullptr);
+                              HurrayDescriptor* second = nullptr;
+                              EXPECT_EQ(subject(reader.handle, &second, nullptr), HURRAY_ERR_OUT_OF_MEMORY)
+                                  << "the second tensor must not stand in the place of the first, which is lost";
+                              EXPECT_EQ(second, nullptr);
+                          },
+                          [&] {
+                              reader.end();
+                              EXPECT_EQ(hurray_reader_from_memory(stream.info.data, stream.info.byte_size, nullptr, reader.out(), nullptr),
+                                        HURRAY_OK);
+                          });
+}
+NEEDS_NO_MEMORY(hurray_reader_read, "reads into the caller's memory") {
+    Stream stream;
+    Reader reader;
+    ASSERT_EQ(hurray_reader_from_memory(stream.info.data, stream.info.byte_size, nullptr, reader.out(), nullptr), HURRAY_OK);
+    Descriptor descriptor;
+    ASSERT_EQ(hurray_reader_begin(reader.handle, descriptor.out(), nullptr), HURRAY_OK);
+    unsigned char into[64];
+    std::uint64_t count = 0;
+    EXPECT_EQ(without_memory([&] { return subject(reader.handle, into, sizeof into, &count, nullptr); }), HURRAY_OK);
+    EXPECT_EQ(count, 48u);
+}
+NEEDS_NO_MEMORY(hurray_reader_skip, "moves on in the source") {
+    Stream stream;
+    Reader reader;
+    ASSERT_EQ(hurray_reader_from_memory(stream.info.data, stream.info.byte_size, nullptr, reader.out(), nullptr), HURRAY_OK);
+    Descriptor descriptor;
+    ASSERT_EQ(hurray_reader_begin(reader.handle, descriptor.out(), nullptr), HURRAY_OK);
+    EXPECT_EQ(without_memory([&] { return subject(reader.handle, nullptr); }), HURRAY_OK);
+}
+NEEDS_MEMORY(hurray_writer_to_callback) {
+    Writer writer;
+    each_allocation_fails([&] { return subject(&write_nowhere, nullptr, nullptr, writer.out(), &report); },
+                          [&] { EXPECT_EQ(writer.handle, nullptr); });
 }
 NEEDS_MEMORY(hurray_reader_next) {
     Stream stream;

@@ -1449,12 +1449,36 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_reader_from_memory")]
     internal static partial HurrayStatus ReaderFromMemory(void* bytes, ulong length, NativeStreamOptions* options, out ReaderHandle outReader, NativeError* error);
 
+    /// <summary><para>Starts to read a stream that a callback gives. It is called on the thread that reads,
+    /// as often as data is needed, and never for bytes beyond the tensor that was asked for.</para>
+    /// <para>A callback that throws, that claims to have written more than there was room for, or that fails,
+    /// ends the reader: INTERNAL_PANIC, INVALID_ARGUMENT, or the code that it returned (IO, where that is
+    /// none of the library's).</para></summary>
+    /// <remarks><para>Owner: the reader is the caller's; `read` and what `context` stands for must live until
+    /// the reader is destroyed</para>
+    /// <para>Errors: INVALID_ARGUMENT: the options</para>
+    /// <para>Thread: any</para>
+    /// <para>Specification: format: stream</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="read">Required.</param>
+    /// <param name="context">handed to `read`. May be NULL. Handed back to the callback as it is, never
+    /// looked at.</param>
+    /// <param name="options">null: the defaults. May be NULL. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="outReader">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_reader_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_reader_from_callback")]
+    internal static partial HurrayStatus ReaderFromCallback(delegate* unmanaged[Cdecl]<void*, void*, ulong, long> read, void* context, NativeStreamOptions* options, out ReaderHandle outReader, NativeError* error);
+
     /// <summary>Reads the next tensor. At the clean end of the stream the call succeeds and `out_tensor` is
     /// null.</summary>
     /// <remarks><para>Owner: caller; independent of the reader</para>
     /// <para>Errors: those of hurray_descriptor_decode; INVALID_FORMAT: the stream ends within a tensor;
     /// LIMIT_EXCEEDED; IO; OUT_OF_MEMORY. The byte offset is that in the stream. After an error the reader
-    /// can only be destroyed</para>
+    /// can only be destroyed. INVALID_ARGUMENT, upon which nothing has changed: a tensor that was begun is
+    /// not complete, or a callback uses the reader that called it</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Specification: format: stream</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
@@ -1466,10 +1490,64 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_reader_next")]
     internal static partial HurrayStatus ReaderNext(ReaderHandle reader, out TensorHandle outTensor, NativeError* error);
 
+    /// <summary><para>Begins the next tensor: gives its descriptor, checked, before any of its data is there.
+    /// Its data follows with hurray_reader_read, or is passed over with hurray_reader_skip; one of them must
+    /// have reached its end before the next tensor.</para>
+    /// <para>At the clean end of the stream the call succeeds and `out_descriptor` is null. The head of a
+    /// composite, which has no data, comes first, then its members, each begun in its turn. A composite is
+    /// checked when the last of its members is begun, and a stream that ends within one is torn; a permissive
+    /// reader takes no notice.</para></summary>
+    /// <remarks><para>Owner: caller; independent of the reader</para>
+    /// <para>Errors: those of hurray_reader_next; INVALID_COMPOSITE; LIMIT_EXCEEDED: a composite of more than
+    /// 2^20 descriptors. After an error the reader can only be destroyed. INVALID_ARGUMENT, upon which
+    /// nothing has changed: as for hurray_reader_next</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: stream, composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="reader">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="outDescriptor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_descriptor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_reader_begin")]
+    internal static partial HurrayStatus ReaderBegin(ReaderHandle reader, out DescriptorHandle outDescriptor, NativeError* error);
+
+    /// <summary>Reads the next bytes of the tensor that was begun: those of its buffers in the order of its
+    /// table, never of two buffers in one call. Waits for the first byte and returns what is there; 0 bytes:
+    /// the tensor is complete.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: no tensor was begun, or a callback uses the reader that
+    /// called it; INVALID_FORMAT: the stream ends within the tensor; IO. After one of the latter two the
+    /// reader can only be destroyed</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: stream</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="reader">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="into">Receives up to `capacity` elements; NULL only when `capacity` is 0.</param>
+    /// <param name="capacity">length of `into` in bytes.</param>
+    /// <param name="outCount">how many bytes were read. Required. Receives the result; zeroed before anything
+    /// else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_reader_read")]
+    internal static partial HurrayStatus ReaderRead(ReaderHandle reader, Span<byte> into, ulong capacity, out ulong outCount, NativeError* error);
+
+    /// <summary>Passes over what is left of the tensor that was begun; in a regular file nothing is read for
+    /// it.</summary>
+    /// <remarks><para>Errors: as hurray_reader_read</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: stream</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="reader">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_reader_skip")]
+    internal static partial HurrayStatus ReaderSkip(ReaderHandle reader, NativeError* error);
+
     /// <summary>Ends a reader. Tensors that it gave out are not affected.</summary>
     /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
     /// no-op</para>
-    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed</para>
+    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed; INVALID_ARGUMENT: a callback uses
+    /// the reader that called it</para>
     /// <para>Thread: any</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="reader">Address of the caller's variable: its handle is ended and the variable becomes
@@ -1507,6 +1585,28 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_writer_to_memory")]
     internal static partial HurrayStatus WriterToMemory(out WriterHandle outWriter, NativeError* error);
 
+    /// <summary><para>Starts to write a stream that a callback takes. It is called on the thread that writes:
+    /// for a descriptor, and for each buffer with the whole of it, from where it lies.</para>
+    /// <para>A callback that throws or fails ends the writer: INTERNAL_PANIC, or the code that it returned
+    /// (IO, where that is none of the library's).</para></summary>
+    /// <remarks><para>Owner: the writer is the caller's; `write` and what `context` stands for must live
+    /// until the writer is destroyed</para>
+    /// <para>Errors: INVALID_ARGUMENT: the options</para>
+    /// <para>Thread: any</para>
+    /// <para>Specification: format: stream</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="write">Required.</param>
+    /// <param name="context">handed to `write`. May be NULL. Handed back to the callback as it is, never
+    /// looked at.</param>
+    /// <param name="options">null: the defaults; the limits are not used, and no flag is. May be NULL. Read
+    /// during the call only; stays the caller's.</param>
+    /// <param name="outWriter">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_writer_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_writer_to_callback")]
+    internal static partial HurrayStatus WriterToCallback(delegate* unmanaged[Cdecl]<void*, void*, ulong, int> write, void* context, NativeStreamOptions* options, out WriterHandle outWriter, NativeError* error);
+
     /// <summary>Writes a tensor: its descriptor and the bytes of its buffers. Bytes before the data that
     /// belong to somebody else (a buffer's prefix) are left out and the descriptor says so.</summary>
     /// <remarks><para>Errors: IO; UNSUPPORTED: not host memory; INVALID_SYNC_MODE: not PRODUCER_SYNCED. After
@@ -1538,7 +1638,8 @@ internal static unsafe partial class NativeMethods
     /// <summary>Ends a writer. What was written stays written.</summary>
     /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
     /// no-op</para>
-    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed</para>
+    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed; INVALID_ARGUMENT: a callback uses
+    /// the writer that called it</para>
     /// <para>Thread: any</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="writer">Address of the caller's variable: its handle is ended and the variable becomes
@@ -2013,7 +2114,7 @@ internal static unsafe partial class NativeMethods
 
     /// <summary><para>Reads the next tensor or, where a head comes, the whole composite; both variables are
     /// null at a clean end. A reader is used with this function or with hurray_reader_next, which gives heads
-    /// and members as tensors.</para>
+    /// and members as tensors; hurray_reader_begin gives their descriptors before their data.</para>
     /// <para>A composite that is torn, or whose members do not fit, is refused; a permissive reader
     /// (HURRAY_STREAM_PERMISSIVE) gives what came of it as tensors, without the heads.</para></summary>
     /// <remarks><para>Owner: caller; independent of the reader</para>

@@ -766,6 +766,13 @@ internal unsafe struct NativeStreamOptions
     /// <summary>Largest tensor accepted, in bytes over all its buffers; 0 means no limit.</summary>
     public ulong MaxTensorBytes;
 
+    /// <summary>Largest alignment of a buffer accepted, in bytes: what a buffer asks for is what it gets; 0
+    /// means 2 MiB.</summary>
+    public uint MaxAlignment;
+
+    /// <summary>0.</summary>
+    public uint Reserved;
+
     /// <summary>An empty struct that says its size.</summary>
     public static NativeStreamOptions Sized => new() { StructSize = (uint)sizeof(NativeStreamOptions) };
 }
@@ -1205,11 +1212,13 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayFileMetadata.value_length", 32, (byte*)&fileMetadata.ValueLength - (byte*)&fileMetadata));
 
         NativeStreamOptions streamOptions = default;
-        all.Add(("HurrayStreamOptions", 24, sizeof(NativeStreamOptions)));
+        all.Add(("HurrayStreamOptions", 32, sizeof(NativeStreamOptions)));
         all.Add(("HurrayStreamOptions.struct_size", 0, (byte*)&streamOptions.StructSize - (byte*)&streamOptions));
         all.Add(("HurrayStreamOptions.flags", 4, (byte*)&streamOptions.Flags - (byte*)&streamOptions));
         all.Add(("HurrayStreamOptions.max_descriptor_length", 8, (byte*)&streamOptions.MaxDescriptorLength - (byte*)&streamOptions));
         all.Add(("HurrayStreamOptions.max_tensor_bytes", 16, (byte*)&streamOptions.MaxTensorBytes - (byte*)&streamOptions));
+        all.Add(("HurrayStreamOptions.max_alignment", 24, (byte*)&streamOptions.MaxAlignment - (byte*)&streamOptions));
+        all.Add(("HurrayStreamOptions.reserved", 28, (byte*)&streamOptions.Reserved - (byte*)&streamOptions));
 
         NativeWorkOptions workOptions = default;
         all.Add(("HurrayWorkOptions", 32, sizeof(NativeWorkOptions)));

@@ -106,10 +106,15 @@ static struct {
     HurrayStatus (*hurray_file_writer_destroy_deferred)(HurrayFileWriter **writer, HurrayError *error);
     HurrayStatus (*hurray_reader_from_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*hurray_reader_from_memory)(const void *bytes, uint64_t length, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
+    HurrayStatus (*hurray_reader_from_callback)(HurrayReadFn read, void *context, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*hurray_reader_next)(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_reader_begin)(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error);
+    HurrayStatus (*hurray_reader_read)(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count, HurrayError *error);
+    HurrayStatus (*hurray_reader_skip)(HurrayReader *reader, HurrayError *error);
     HurrayStatus (*hurray_reader_destroy)(HurrayReader **reader);
     HurrayStatus (*hurray_writer_to_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error);
     HurrayStatus (*hurray_writer_to_memory)(HurrayWriter **out_writer, HurrayError *error);
+    HurrayStatus (*hurray_writer_to_callback)(HurrayWriteFn write, void *context, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error);
     HurrayStatus (*hurray_writer_write)(HurrayWriter *writer, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*hurray_writer_take)(HurrayWriter *writer, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*hurray_writer_destroy)(HurrayWriter **writer);
@@ -246,10 +251,15 @@ static const struct {
     {"hurray_file_writer_destroy_deferred", &bound.hurray_file_writer_destroy_deferred},
     {"hurray_reader_from_fd", &bound.hurray_reader_from_fd},
     {"hurray_reader_from_memory", &bound.hurray_reader_from_memory},
+    {"hurray_reader_from_callback", &bound.hurray_reader_from_callback},
     {"hurray_reader_next", &bound.hurray_reader_next},
+    {"hurray_reader_begin", &bound.hurray_reader_begin},
+    {"hurray_reader_read", &bound.hurray_reader_read},
+    {"hurray_reader_skip", &bound.hurray_reader_skip},
     {"hurray_reader_destroy", &bound.hurray_reader_destroy},
     {"hurray_writer_to_fd", &bound.hurray_writer_to_fd},
     {"hurray_writer_to_memory", &bound.hurray_writer_to_memory},
+    {"hurray_writer_to_callback", &bound.hurray_writer_to_callback},
     {"hurray_writer_write", &bound.hurray_writer_write},
     {"hurray_writer_take", &bound.hurray_writer_take},
     {"hurray_writer_destroy", &bound.hurray_writer_destroy},
@@ -685,8 +695,24 @@ HurrayStatus hurray_reader_from_memory(const void *bytes, uint64_t length, const
     return bound.hurray_reader_from_memory(bytes, length, options, out_reader, error);
 }
 
+HurrayStatus hurray_reader_from_callback(HurrayReadFn read, void *context, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error) {
+    return bound.hurray_reader_from_callback(read, context, options, out_reader, error);
+}
+
 HurrayStatus hurray_reader_next(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error) {
     return bound.hurray_reader_next(reader, out_tensor, error);
+}
+
+HurrayStatus hurray_reader_begin(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error) {
+    return bound.hurray_reader_begin(reader, out_descriptor, error);
+}
+
+HurrayStatus hurray_reader_read(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count, HurrayError *error) {
+    return bound.hurray_reader_read(reader, into, capacity, out_count, error);
+}
+
+HurrayStatus hurray_reader_skip(HurrayReader *reader, HurrayError *error) {
+    return bound.hurray_reader_skip(reader, error);
 }
 
 HurrayStatus hurray_reader_destroy(HurrayReader **reader) {
@@ -699,6 +725,10 @@ HurrayStatus hurray_writer_to_fd(int32_t fd, const HurrayStreamOptions *options,
 
 HurrayStatus hurray_writer_to_memory(HurrayWriter **out_writer, HurrayError *error) {
     return bound.hurray_writer_to_memory(out_writer, error);
+}
+
+HurrayStatus hurray_writer_to_callback(HurrayWriteFn write, void *context, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error) {
+    return bound.hurray_writer_to_callback(write, context, options, out_writer, error);
 }
 
 HurrayStatus hurray_writer_write(HurrayWriter *writer, const HurrayTensor *tensor, HurrayError *error) {

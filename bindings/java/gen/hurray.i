@@ -253,6 +253,13 @@ HurrayStatus hurray_reader_from_memory(const void *bytes, uint64_t length, const
 
 HurrayStatus hurray_reader_next(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error);
 
+HurrayStatus hurray_reader_begin(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error);
+
+HURRAY_ARRAY(void *into, 1, jarg3)
+HurrayStatus hurray_reader_read(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count, HurrayError *error);
+
+HurrayStatus hurray_reader_skip(HurrayReader *reader, HurrayError *error);
+
 HurrayStatus hurray_reader_destroy(HurrayReader **reader);
 
 HurrayStatus hurray_writer_to_fd(int32_t fd, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error);
@@ -329,6 +336,8 @@ HurrayStatus hurray_writer_write_composite(HurrayWriter *writer, const HurrayCom
 //   hurray_tensor_from_host
 //   hurray_producer_request
 //   hurray_producer_release
+//   hurray_reader_from_callback
+//   hurray_writer_to_callback
 //   hurray_tensor_transcode
 //   hurray_tensor_dequantize
 //   hurray_tensor_quantize

@@ -105,10 +105,15 @@ typedef struct HpyCalls {
     HurrayStatus (*hurray_file_writer_destroy_deferred)(HurrayFileWriter **writer, HurrayError *error);
     HurrayStatus (*hurray_reader_from_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*hurray_reader_from_memory)(const void *bytes, uint64_t length, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
+    HurrayStatus (*hurray_reader_from_callback)(HurrayReadFn read, void *context, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*hurray_reader_next)(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_reader_begin)(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error);
+    HurrayStatus (*hurray_reader_read)(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count, HurrayError *error);
+    HurrayStatus (*hurray_reader_skip)(HurrayReader *reader, HurrayError *error);
     HurrayStatus (*hurray_reader_destroy)(HurrayReader **reader);
     HurrayStatus (*hurray_writer_to_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error);
     HurrayStatus (*hurray_writer_to_memory)(HurrayWriter **out_writer, HurrayError *error);
+    HurrayStatus (*hurray_writer_to_callback)(HurrayWriteFn write, void *context, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error);
     HurrayStatus (*hurray_writer_write)(HurrayWriter *writer, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*hurray_writer_take)(HurrayWriter *writer, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*hurray_writer_destroy)(HurrayWriter **writer);

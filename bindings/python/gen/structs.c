@@ -491,7 +491,7 @@ bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out) {
     memset(out, 0, sizeof *out);
     out->struct_size = sizeof *out;
     if (object == Py_None) return true;
-    if (!PyTuple_Check(object) || PyTuple_Size(object) != 3) {
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 4) {
         PyErr_SetString(PyExc_TypeError, "expected None or StreamOptions");
         return false;
     }
@@ -502,6 +502,8 @@ bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out) {
     out->max_descriptor_length = (uint64_t)number;
     if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT64_MAX, "StreamOptions.max_tensor_bytes", &number)) return false;
     out->max_tensor_bytes = (uint64_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 3), UINT32_MAX, "StreamOptions.max_alignment", &number)) return false;
+    out->max_alignment = (uint32_t)number;
     return true;
 }
 

@@ -478,6 +478,10 @@ class StreamOptions(NamedTuple):
     #: Largest tensor accepted, in bytes over all its buffers; 0 means no limit.
     max_tensor_bytes: int = 0
 
+    #: Largest alignment of a buffer accepted, in bytes: what a buffer asks for is what it gets; 0 means 2
+    #: MiB.
+    max_alignment: int = 0
+
 
 class QuantizeSpec(NamedTuple):
     """How to quantize."""

@@ -1718,6 +1718,59 @@ done:
     return result;
 }
 
+static PyObject *py_reader_begin(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "reader_begin(reader)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *reader = NULL;
+    HurrayDescriptor *out_descriptor = NULL;
+    hpy_drain(calls);
+    reader = hpy_handle_take(args[0], HURRAY_HANDLE_READER, "reader");
+    if (reader == NULL) goto done;
+    reader->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_reader_begin(reader->pointer, &out_descriptor, &error);
+    Py_END_ALLOW_THREADS
+    reader->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_reader_begin");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_DESCRIPTOR, out_descriptor);
+done:
+    return result;
+}
+
+static PyObject *py_reader_skip(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "reader_skip(reader)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *reader = NULL;
+    reader = hpy_handle_take(args[0], HURRAY_HANDLE_READER, "reader");
+    if (reader == NULL) goto done;
+    reader->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_reader_skip(reader->pointer, &error);
+    Py_END_ALLOW_THREADS
+    reader->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_reader_skip");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
 static PyObject *py_writer_to_fd(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -2781,6 +2834,10 @@ PyMethodDef hpy_generated_methods[] = {
      "Starts to read a stream from a file descriptor: a pipe, socket or file, from where it stands."},
     {"reader_next", (PyCFunction)(void (*)(void))py_reader_next, METH_FASTCALL,
      "Reads the next tensor. At the clean end of the stream the call succeeds and `out_tensor` is null."},
+    {"reader_begin", (PyCFunction)(void (*)(void))py_reader_begin, METH_FASTCALL,
+     "Begins the next tensor: gives its descriptor, checked, before any of its data is there. Its data follows with hurray_reader_read, or is passed over with hurray_reader_skip; one of them must have reached its end before the next tensor."},
+    {"reader_skip", (PyCFunction)(void (*)(void))py_reader_skip, METH_FASTCALL,
+     "Passes over what is left of the tensor that was begun; in a regular file nothing is read for it."},
     {"writer_to_fd", (PyCFunction)(void (*)(void))py_writer_to_fd, METH_FASTCALL,
      "Starts to write a stream to a file descriptor. Writing to a pipe that nobody reads is an error, not a signal."},
     {"writer_to_memory", (PyCFunction)(void (*)(void))py_writer_to_memory, METH_FASTCALL,
@@ -2836,7 +2893,7 @@ PyMethodDef hpy_generated_methods[] = {
     {"composite_merged", (PyCFunction)(void (*)(void))py_composite_merged, METH_FASTCALL,
      "Copies all elements of a partition or an overlay into one new tensor of the head's shape and type: row-major, in memory of the library. Elements are those of the members bit for bit; quantized members are dequantized, corrections applied in their order. The unit of progress is bytes put in place."},
     {"reader_next_item", (PyCFunction)(void (*)(void))py_reader_next_item, METH_FASTCALL,
-     "Reads the next tensor or, where a head comes, the whole composite; both variables are null at a clean end. A reader is used with this function or with hurray_reader_next, which gives heads and members as tensors."},
+     "Reads the next tensor or, where a head comes, the whole composite; both variables are null at a clean end. A reader is used with this function or with hurray_reader_next, which gives heads and members as tensors; hurray_reader_begin gives their descriptors before their data."},
     {"writer_write_composite", (PyCFunction)(void (*)(void))py_writer_write_composite, METH_FASTCALL,
      "Writes a composite: its head, and behind it its members, those of inner composites behind their heads."},
     {NULL, NULL, 0, NULL},

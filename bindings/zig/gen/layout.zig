@@ -237,12 +237,14 @@ comptime {
     check(@offsetOf(c.HurrayFileMetadata, "key_length") == 16, "HurrayFileMetadata.key_length: the offset");
     check(@offsetOf(c.HurrayFileMetadata, "value") == 24, "HurrayFileMetadata.value: the offset");
     check(@offsetOf(c.HurrayFileMetadata, "value_length") == 32, "HurrayFileMetadata.value_length: the offset");
-    check(@sizeOf(c.HurrayStreamOptions) == 24, "HurrayStreamOptions: the size");
+    check(@sizeOf(c.HurrayStreamOptions) == 32, "HurrayStreamOptions: the size");
     check(@alignOf(c.HurrayStreamOptions) == 8, "HurrayStreamOptions: the alignment");
     check(@offsetOf(c.HurrayStreamOptions, "struct_size") == 0, "HurrayStreamOptions.struct_size: the offset");
     check(@offsetOf(c.HurrayStreamOptions, "flags") == 4, "HurrayStreamOptions.flags: the offset");
     check(@offsetOf(c.HurrayStreamOptions, "max_descriptor_length") == 8, "HurrayStreamOptions.max_descriptor_length: the offset");
     check(@offsetOf(c.HurrayStreamOptions, "max_tensor_bytes") == 16, "HurrayStreamOptions.max_tensor_bytes: the offset");
+    check(@offsetOf(c.HurrayStreamOptions, "max_alignment") == 24, "HurrayStreamOptions.max_alignment: the offset");
+    check(@offsetOf(c.HurrayStreamOptions, "reserved") == 28, "HurrayStreamOptions.reserved: the offset");
     check(@sizeOf(c.HurrayWorkOptions) == 32, "HurrayWorkOptions: the size");
     check(@alignOf(c.HurrayWorkOptions) == 8, "HurrayWorkOptions: the alignment");
     check(@offsetOf(c.HurrayWorkOptions, "struct_size") == 0, "HurrayWorkOptions.struct_size: the offset");

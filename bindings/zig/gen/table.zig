@@ -26,6 +26,14 @@ pub const callbacks = struct {
     pub const ExportTensorFn = *const fn (context: ?*anyopaque, consumer_stream: ?*anyopaque, consumer_stream_device_tag: u8, out_list: ?*?*c.HurrayBufferList, out_context: ?*?*c.HurrayTensorContext, @"error": ?*c.HurrayError) callconv(.c) i32;
     /// Releases what a producer keeps; runs exactly once. It must not throw.
     pub const ProducerReleaseFn = *const fn (context: ?*anyopaque) callconv(.c) void;
+    /// Gives the next bytes of what is read: writes up to `capacity` of them to `into`, at least 1, and
+    /// returns how many; 0 at the end. A negative HURRAY_ERR_ code ends the reading call with that code. It
+    /// must not throw, nor use the handle that is reading. `capacity` is never 0.
+    pub const ReadFn = *const fn (context: ?*anyopaque, into: ?*anyopaque, capacity: u64) callconv(.c) i64;
+    /// Takes all `length` bytes, which are the next ones of what is written, and returns HURRAY_OK; a
+    /// negative HURRAY_ERR_ code ends the writing call with that code. It must not throw, nor use the handle
+    /// that is writing, nor keep `bytes`. `length` is never 0.
+    pub const WriteFn = *const fn (context: ?*anyopaque, bytes: ?*const anyopaque, length: u64) callconv(.c) i32;
     /// Told now and then how far long work is, on the thread that called: `done` of `total` in a unit that
     /// the function names, never less than before, and all of it at the end. Returns 0 to stop the work,
     /// which then fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, nor
@@ -284,8 +292,21 @@ pub const Table = struct {
     reader_from_fd: *const fn (fd: i32, options: ?*const c.HurrayStreamOptions, out_reader: *?*c.HurrayReader, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Starts to read a stream that lies in memory. Tensors are copied out of it.
     reader_from_memory: *const fn (bytes: ?*const anyopaque, length: u64, options: ?*const c.HurrayStreamOptions, out_reader: *?*c.HurrayReader, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Starts to read a stream that a callback gives. It is called on the thread that reads, as often as data
+    /// is needed, and never for bytes beyond the tensor that was asked for.
+    reader_from_callback: *const fn (read: callbacks.ReadFn, context: ?*anyopaque, options: ?*const c.HurrayStreamOptions, out_reader: *?*c.HurrayReader, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Reads the next tensor. At the clean end of the stream the call succeeds and `out_tensor` is null.
     reader_next: *const fn (reader: *c.HurrayReader, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Begins the next tensor: gives its descriptor, checked, before any of its data is there. Its data
+    /// follows with hurray_reader_read, or is passed over with hurray_reader_skip; one of them must have
+    /// reached its end before the next tensor.
+    reader_begin: *const fn (reader: *c.HurrayReader, out_descriptor: *?*c.HurrayDescriptor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Reads the next bytes of the tensor that was begun: those of its buffers in the order of its table,
+    /// never of two buffers in one call. Waits for the first byte and returns what is there; 0 bytes: the
+    /// tensor is complete.
+    reader_read: *const fn (reader: *c.HurrayReader, into: ?*anyopaque, capacity: u64, out_count: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Passes over what is left of the tensor that was begun; in a regular file nothing is read for it.
+    reader_skip: *const fn (reader: *c.HurrayReader, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Ends a reader. Tensors that it gave out are not affected.
     reader_destroy: *const fn (reader: ?*?*c.HurrayReader) callconv(.c) i32,
     /// Starts to write a stream to a file descriptor. Writing to a pipe that nobody reads is an error, not a
@@ -293,6 +314,9 @@ pub const Table = struct {
     writer_to_fd: *const fn (fd: i32, options: ?*const c.HurrayStreamOptions, out_writer: *?*c.HurrayWriter, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Starts to write a stream into memory that grows; see hurray_writer_take.
     writer_to_memory: *const fn (out_writer: *?*c.HurrayWriter, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Starts to write a stream that a callback takes. It is called on the thread that writes: for a
+    /// descriptor, and for each buffer with the whole of it, from where it lies.
+    writer_to_callback: *const fn (write: callbacks.WriteFn, context: ?*anyopaque, options: ?*const c.HurrayStreamOptions, out_writer: *?*c.HurrayWriter, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Writes a tensor: its descriptor and the bytes of its buffers. Bytes before the data that belong to
     /// somebody else (a buffer's prefix) are left out and the descriptor says so.
     writer_write: *const fn (writer: *c.HurrayWriter, tensor: *const c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
@@ -374,7 +398,7 @@ pub const Table = struct {
     composite_destroy_deferred: *const fn (composite: ?*?*c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Reads the next tensor or, where a head comes, the whole composite; both variables are null at a clean
     /// end. A reader is used with this function or with hurray_reader_next, which gives heads and members as
-    /// tensors.
+    /// tensors; hurray_reader_begin gives their descriptors before their data.
     reader_next_item: *const fn (reader: *c.HurrayReader, out_tensor: *?*c.HurrayTensor, out_composite: *?*c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Writes a composite: its head, and behind it its members, those of inner composites behind their heads.
     writer_write_composite: *const fn (writer: *c.HurrayWriter, composite: *const c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,

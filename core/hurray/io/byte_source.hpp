@@ -23,6 +23,10 @@ public:
     /// Never reads beyond `into`: what follows is left to whoever reads next.
     virtual Result<std::size_t> read_some(std::span<std::byte> into) = 0;
 
+    /// Passes over up to `count` bytes and returns over how many; fewer only at the end. Reads them, unless the source knows a
+    /// cheaper way.
+    virtual Result<std::uint64_t> skip(std::uint64_t count);
+
     /// How many bytes are still to come, where that is known without reading (a regular file, memory).
     [[nodiscard]] virtual std::optional<std::uint64_t> remaining() const { return std::nullopt; }
 };
@@ -38,6 +42,7 @@ public:
     explicit FdSource(int fd, FdOwnership ownership = FdOwnership::borrow) noexcept : fd_(fd, ownership) {}
 
     Result<std::size_t> read_some(std::span<std::byte> into) override;
+    Result<std::uint64_t> skip(std::uint64_t count) override;
     [[nodiscard]] std::optional<std::uint64_t> remaining() const override;
 
 private:
@@ -50,6 +55,7 @@ public:
     explicit MemorySource(std::span<const std::byte> bytes) noexcept : rest_(bytes) {}
 
     Result<std::size_t> read_some(std::span<std::byte> into) override;
+    Result<std::uint64_t> skip(std::uint64_t count) override;
     [[nodiscard]] std::optional<std::uint64_t> remaining() const override { return rest_.size(); }
 
 private:

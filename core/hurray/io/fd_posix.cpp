@@ -161,6 +161,14 @@ Result<std::size_t> FdSource::read_some(std::span<std::byte> into) {
     }
 }
 
+Result<std::uint64_t> FdSource::skip(std::uint64_t count) {
+    const auto left = remaining();
+    if (!left) return ByteSource::skip(count);
+    const std::uint64_t step = std::min(count, *left);
+    if (::lseek(fd_.get(), static_cast<off_t>(step), SEEK_CUR) < 0) return std::unexpected(system_error("seek", errno));
+    return step;
+}
+
 std::optional<std::uint64_t> FdSource::remaining() const {
     struct stat status {};
     if (::fstat(fd_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;

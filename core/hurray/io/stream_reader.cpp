@@ -9,6 +9,7 @@
 
 #include "core/hurray/base/checked.hpp"
 #include "core/hurray/descriptor/codec.hpp"
+#include "core/hurray/io/busy.hpp"
 #include "core/hurray/io/growing_buffer.hpp"
 #include "core/hurray/io/stream_descriptor.hpp"
 
@@ -23,6 +24,12 @@ constexpr std::size_t descriptor_step = 64 * 1024;
 std::unexpected<Error> ends_inside(std::uint64_t offset, const char* part, std::uint64_t have, std::uint64_t expected) {
     return fail(Status::invalid_format, offset, "the stream ends inside a tensor: %llu of %llu bytes of its %s",
                 static_cast<ull>(have), static_cast<ull>(expected), part);
+}
+
+std::unexpected<Error> ends_inside_buffer(std::uint64_t offset, std::size_t index, std::uint64_t have, std::uint64_t expected) {
+    std::array<char, 32> part{};
+    std::snprintf(part.data(), part.size(), "buffer %zu", index);
+    return ends_inside(offset, part.data(), have, expected);
 }
 
 // Pinned or unified is what the memory was at the sender; here it is plain memory.
@@ -42,18 +49,73 @@ Result<Descriptor> plain_memory(Descriptor descriptor) {
 StreamReader::StreamReader(std::unique_ptr<ByteSource> source, const StreamLimits& limits) noexcept
     : source_(std::move(source)), limits_(limits) {}
 
-Result<std::optional<Tensor>> StreamReader::next() {
+Result<void> StreamReader::check_usable() const {
+    if (busy_) {
+        return fail(Status::invalid_argument, offset_, "reader: it is reading: its source may not call it from within");
+    }
     if (failure_) return std::unexpected(*failure_);
-    if (reading_) return fail(Status::out_of_memory, offset_, "memory ran out in the middle of an earlier tensor");
-    reading_ = true;
-    auto tensor = read_tensor();
-    reading_ = false;
-    if (!tensor) failure_ = tensor.error();
-    return tensor;
+    if (torn_) return fail(Status::out_of_memory, offset_, "memory ran out in the middle of an earlier tensor");
+    return {};
+}
+
+// Runs a call that reads; one that fails, be it by an exception, leaves a reader that reads no more.
+template <typename Body>
+auto StreamReader::within_tensor(Body&& body) -> decltype(body()) {
+    const BusyMark busy(busy_);
+    torn_ = true;
+    auto result = body();
+    torn_ = false;
+    if (!result) {
+        failure_ = result.error();
+        begun_.reset();
+    }
+    return result;
+}
+
+template <typename Body>
+auto StreamReader::between_tensors(Body&& body) -> decltype(body()) {
+    if (auto usable = check_usable(); !usable) return std::unexpected(usable.error());
+    if (const std::uint64_t rest = left(); rest != 0) {
+        return fail(Status::invalid_argument, offset_,
+                    "reader: %llu bytes of the tensor that was begun are left: read or skip them first", static_cast<ull>(rest));
+    }
+    begun_.reset();
+    return within_tensor(std::forward<Body>(body));
+}
+
+Result<std::optional<Tensor>> StreamReader::next() {
+    return between_tensors([this] { return read_tensor(); });
+}
+
+Result<std::optional<Descriptor>> StreamReader::begin() {
+    return between_tensors([this] { return begin_tensor(); });
+}
+
+Result<std::size_t> StreamReader::read(std::span<std::byte> into) {
+    if (auto usable = check_usable(); !usable) return std::unexpected(usable.error());
+    if (!begun_) return fail(Status::invalid_argument, offset_, "reader: no tensor was begun");
+    if (into.empty() || left() == 0) return std::size_t{0};
+    return within_tensor([&] { return read_begun(into); });
+}
+
+Result<void> StreamReader::skip() {
+    if (auto usable = check_usable(); !usable) return usable;
+    if (!begun_) return fail(Status::invalid_argument, offset_, "reader: no tensor was begun");
+    if (left() == 0) return {};
+    return within_tensor([this] { return skip_begun(); });
+}
+
+std::uint64_t StreamReader::left() const noexcept {
+    if (!begun_) return 0;
+    // Their sum was checked with the table.
+    std::uint64_t rest = 0;
+    for (std::size_t i = begun_->buffer; i < begun_->sizes.size(); ++i) rest += begun_->sizes[i];
+    return rest - begun_->have;
 }
 
 void StreamReader::stop(const Error& error) noexcept {
     if (!failure_) failure_ = error;
+    begun_.reset();
 }
 
 Result<std::optional<Descriptor>> StreamReader::read_descriptor() {
@@ -132,9 +194,7 @@ Result<Buffer> StreamReader::read_buffer(const BufferHandle& handle, std::size_t
         const auto count = source_->read_some(*space);
         if (!count) return std::unexpected(count.error());
         if (*count == 0) {
-            std::array<char, 32> part{};
-            std::snprintf(part.data(), part.size(), "buffer %zu", index);
-            return ends_inside(offset_, part.data(), have, handle.byte_size);
+            return ends_inside_buffer(offset_, index, have, handle.byte_size);
         }
         memory.fill(*count);
         have += *count;
@@ -145,16 +205,22 @@ Result<Buffer> StreamReader::read_buffer(const BufferHandle& handle, std::size_t
     return buffer;
 }
 
-Result<std::optional<Tensor>> StreamReader::read_tensor() {
+// The descriptor of the next tensor as a receiver must see it, its table checked; nothing at a clean end.
+Result<std::optional<Descriptor>> StreamReader::read_checked_descriptor() {
     const std::uint64_t start = offset_;
     auto descriptor = read_descriptor();
-    if (!descriptor) return std::unexpected(descriptor.error());
-    if (!*descriptor) return std::nullopt;
+    if (!descriptor || !*descriptor) return descriptor;
     if (auto checked = check_table(**descriptor, start); !checked) return std::unexpected(checked.error());
-
     auto own = plain_memory(**std::move(descriptor));
     if (!own) return std::unexpected(own.error());
-    Tensor tensor{*std::move(own), {}};
+    return std::optional<Descriptor>(*std::move(own));
+}
+
+Result<std::optional<Tensor>> StreamReader::read_tensor() {
+    auto descriptor = read_checked_descriptor();
+    if (!descriptor) return std::unexpected(descriptor.error());
+    if (!*descriptor) return std::nullopt;
+    Tensor tensor{**std::move(descriptor), {}};
     tensor.buffers.reserve(tensor.descriptor.buffers().size());
     for (const BufferHandle& handle : tensor.descriptor.buffers()) {
         auto buffer = read_buffer(handle, tensor.buffers.size());
@@ -162,6 +228,49 @@ Result<std::optional<Tensor>> StreamReader::read_tensor() {
         tensor.buffers.push_back(*std::move(buffer));
     }
     return std::optional<Tensor>(std::move(tensor));
+}
+
+Result<std::optional<Descriptor>> StreamReader::begin_tensor() {
+    auto descriptor = read_checked_descriptor();
+    if (!descriptor || !*descriptor) return descriptor;
+    Begun begun;
+    begun.sizes.reserve((*descriptor)->buffers().size());
+    for (const BufferHandle& handle : (*descriptor)->buffers()) begun.sizes.push_back(handle.byte_size);
+    begun_ = std::move(begun);
+    advance(0);
+    return descriptor;
+}
+
+// Moves on in the tensor that was begun, and over what has no bytes left in it.
+void StreamReader::advance(std::uint64_t count) noexcept {
+    begun_->have += count;
+    offset_ += count;
+    while (begun_->buffer < begun_->sizes.size() && begun_->have == begun_->sizes[begun_->buffer]) {
+        ++begun_->buffer;
+        begun_->have = 0;
+    }
+}
+
+Result<std::size_t> StreamReader::read_begun(std::span<std::byte> into) {
+    const std::uint64_t rest = begun_->sizes[begun_->buffer] - begun_->have;
+    const auto count = source_->read_some(into.first(static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), rest))));
+    if (!count) return count;
+    if (*count == 0) return ends_inside_buffer(offset_, begun_->buffer, begun_->have, begun_->sizes[begun_->buffer]);
+    advance(*count);
+    return count;
+}
+
+Result<void> StreamReader::skip_begun() {
+    while (begun_->buffer < begun_->sizes.size()) {
+        const std::size_t buffer = begun_->buffer;
+        const std::uint64_t size = begun_->sizes[buffer];
+        const std::uint64_t have = begun_->have;
+        const auto skipped = source_->skip(size - have);
+        if (!skipped) return std::unexpected(skipped.error());
+        advance(*skipped);
+        if (*skipped < size - have) return ends_inside_buffer(offset_, buffer, have + *skipped, size);
+    }
+    return {};
 }
 
 }  // namespace hurray

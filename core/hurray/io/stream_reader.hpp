@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "core/hurray/base/error.hpp"
 #include "core/hurray/io/byte_source.hpp"
@@ -29,7 +31,8 @@ struct StreamLimits {
     Mode mode = Mode::strict;
 };
 
-/// Reads tensor after tensor, each into memory of its own that has the alignment its descriptor declares.
+/// Reads tensor after tensor: each into memory of its own that has the alignment its descriptor declares (next), or its
+/// descriptor first and then its data as it arrives (begin, read, skip).
 ///
 /// Never reads a byte beyond the tensor that was asked for, and allocates no more than twice what has arrived: a length
 /// in the stream is not believed before its bytes are there.
@@ -44,7 +47,27 @@ public:
     /// limit_exceeded, invalid_sync_mode (anything but PRODUCER_SYNCED), unsupported (a buffer that is not CPU memory),
     /// out_of_memory, io, and those of decoding a descriptor. A stream that failed once answers every further call with
     /// the same error: where the next tensor would start is unknown.
+    /// invalid_argument, upon which nothing changes: a tensor that was begun is not complete, or the source calls the reader
+    /// that is reading from it.
     Result<std::optional<Tensor>> next();
+
+    /// The descriptor of the next tensor, before any of its data; nothing at a clean end. Its data follows with read() or
+    /// skip(), of which one must have reached its end before anything else is read.
+    /// Errors: as next().
+    Result<std::optional<Descriptor>> begin();
+
+    /// The next bytes of the tensor that was begun: those of its buffers in table order, never of two buffers at once. Waits
+    /// for the first one; 0: the tensor is complete (or `into` is empty).
+    /// Errors: as next(); invalid_argument: none was begun.
+    Result<std::size_t> read(std::span<std::byte> into);
+
+    /// Passes over what is left of the tensor that was begun; nothing if it is complete. Errors: as read().
+    Result<void> skip();
+
+    /// Bytes of the tensor that was begun that are still to be read.
+    [[nodiscard]] std::uint64_t left() const noexcept;
+    /// Whether a call is running: then the source is calling.
+    [[nodiscard]] bool busy() const noexcept { return busy_; }
 
     /// Makes every further next() fail with `error`, unless one has failed before: for a caller that could not keep what
     /// next() gave, so that the tensor is not left out in silence.
@@ -54,17 +77,36 @@ public:
     [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
 
 private:
+    /// The tensor that was begun: how many bytes its buffers have, and where in them the stream stands.
+    struct Begun {
+        std::vector<std::uint64_t> sizes;
+        std::size_t buffer = 0;
+        std::uint64_t have = 0;
+    };
+
+    template <typename Body>
+    auto between_tensors(Body&& body) -> decltype(body());
+    template <typename Body>
+    auto within_tensor(Body&& body) -> decltype(body());
+    [[nodiscard]] Result<void> check_usable() const;
     Result<std::optional<Tensor>> read_tensor();
+    Result<std::optional<Descriptor>> begin_tensor();
+    Result<std::optional<Descriptor>> read_checked_descriptor();
     Result<std::optional<Descriptor>> read_descriptor();
     Result<void> check_table(const Descriptor& descriptor, std::uint64_t start) const;
     Result<Buffer> read_buffer(const BufferHandle& handle, std::size_t index);
+    Result<std::size_t> read_begun(std::span<std::byte> into);
+    Result<void> skip_begun();
+    void advance(std::uint64_t count) noexcept;
 
     std::unique_ptr<ByteSource> source_;
     StreamLimits limits_;
     std::uint64_t offset_ = 0;
     std::optional<Error> failure_;
-    /// Still set when next() is called: an exception ended the call before, in the middle of a tensor.
-    bool reading_ = false;
+    std::optional<Begun> begun_;
+    bool busy_ = false;
+    /// Still set when a call begins: an exception ended the one before, in the middle of a tensor.
+    bool torn_ = false;
 };
 
 }  // namespace hurray

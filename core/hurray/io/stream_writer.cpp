@@ -11,6 +11,10 @@ namespace hurray {
 StreamWriter::StreamWriter(std::unique_ptr<ByteSink> sink) noexcept : sink_(std::move(sink)) {}
 
 Result<void> StreamWriter::write(const Tensor& tensor) {
+    if (busy_) {
+        return fail(Status::invalid_argument, offset_, "writer: it is writing: its sink may not call it from within");
+    }
+    const BusyMark busy(busy_);
     if (broken_) {
         return fail(Status::invalid_argument, offset_, "an earlier write has failed in the middle of a tensor");
     }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "core/hurray/base/error.hpp"
+#include "core/hurray/io/busy.hpp"
 #include "core/hurray/io/byte_sink.hpp"
 #include "core/hurray/tensor.hpp"
 
@@ -24,9 +25,12 @@ public:
 
     /// Errors: invalid_argument (number or sizes of the buffers differ from the descriptor's table; a prefix that
     /// byte_offset does not cover or that a buffer other than the first has; a broken writer), invalid_sync_mode
-    /// (anything but PRODUCER_SYNCED), unsupported (a buffer that is not CPU memory), io.
+    /// (anything but PRODUCER_SYNCED), unsupported (a buffer that is not CPU memory), io. The sink may not call the writer
+    /// that writes to it: invalid_argument, upon which nothing changes.
     Result<void> write(const Tensor& tensor);
 
+    /// Whether a call is running: then the sink is calling.
+    [[nodiscard]] bool busy() const noexcept { return busy_; }
     [[nodiscard]] bool broken() const noexcept { return broken_; }
     /// Bytes written so far, whole tensors only.
     [[nodiscard]] std::uint64_t offset() const noexcept { return offset_; }
@@ -36,6 +40,7 @@ private:
     std::unique_ptr<ByteSink> sink_;
     std::uint64_t offset_ = 0;
     bool broken_ = false;
+    bool busy_ = false;
 };
 
 }  // namespace hurray

@@ -1,7 +1,7 @@
 """The C part of the Python binding: the table of calls, conversions of structs, and the mechanical wrappers.
 
 A function is mechanical when what its parameters mean follows from their annotations alone. The others are in
-HAND_WRITTEN, with the reason; a function that is neither stops the generator, so that none is forgotten.
+HAND_WRITTEN or NOT_OFFERED, with the reason; a function that is nowhere stops the generator, so that none is forgotten.
 """
 
 from __future__ import annotations
@@ -27,10 +27,17 @@ HAND_WRITTEN = {
     "hurray_log_callback_set": "keeps a callback",
 }
 
+# Functions that the binding does not call, with the reason: nobody writes a wrapper for them.
+NOT_OFFERED = {
+    "hurray_reader_from_callback": "calls back",
+    "hurray_writer_to_callback": "calls back",
+    "hurray_reader_read": "fills memory of the caller",
+}
+
 # Calls that may wait for a disk or a peer, or move many bytes: made without the GIL.
 BLOCKING = {
     "hurray_file_open", "hurray_file_writer_create", "hurray_file_writer_finish", "hurray_reader_next", "hurray_writer_write",
-    "hurray_tensor_copy", "hurray_reader_next_item", "hurray_writer_write_composite",
+    "hurray_tensor_copy", "hurray_reader_next_item", "hurray_writer_write_composite", "hurray_reader_begin", "hurray_reader_skip",
 }
 
 # Options of long work, which carry a callback: native/work.h converts them. Calls that take them are made without the GIL.
@@ -75,10 +82,11 @@ def emit(abi: dict) -> dict[str, str]:
 def mechanical(abi: dict) -> list[dict]:
     """The functions that get a generated wrapper."""
     ends = {h[key]["function"] for h in abi["handles"] for key in ("destroy", "destroy_deferred") if h[key]}
-    for name in HAND_WRITTEN:
+    named = HAND_WRITTEN | NOT_OFFERED
+    for name in named:
         if not any(f["name"] == name for f in abi["functions"]):
-            raise ValueError(f"python: HAND_WRITTEN names {name}, which is no function")
-    found = [f for f in abi["functions"] if f["name"] not in HAND_WRITTEN and f["name"] not in ends]
+            raise ValueError(f"python: HAND_WRITTEN or NOT_OFFERED names {name}, which is no function")
+    found = [f for f in abi["functions"] if f["name"] not in named and f["name"] not in ends]
     for f in found:
         for p in f["params"]:
             if p.get("annotation") in ("kept", "opaque", "callback", "callback_opt", "out_array"):

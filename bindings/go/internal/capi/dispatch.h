@@ -105,10 +105,15 @@ typedef struct HurrayGoTable {
     HurrayStatus (*file_writer_destroy_deferred)(HurrayFileWriter **writer, HurrayError *error);
     HurrayStatus (*reader_from_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*reader_from_memory)(const void *bytes, uint64_t length, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
+    HurrayStatus (*reader_from_callback)(HurrayReadFn read, void *context, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*reader_next)(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*reader_begin)(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error);
+    HurrayStatus (*reader_read)(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count, HurrayError *error);
+    HurrayStatus (*reader_skip)(HurrayReader *reader, HurrayError *error);
     HurrayStatus (*reader_destroy)(HurrayReader **reader);
     HurrayStatus (*writer_to_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error);
     HurrayStatus (*writer_to_memory)(HurrayWriter **out_writer, HurrayError *error);
+    HurrayStatus (*writer_to_callback)(HurrayWriteFn write, void *context, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error);
     HurrayStatus (*writer_write)(HurrayWriter *writer, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*writer_take)(HurrayWriter *writer, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*writer_destroy)(HurrayWriter **writer);
@@ -540,8 +545,24 @@ static inline HurrayStatus go_hurray_reader_from_memory(const uint8_t *bytes, ui
     return hurray_go_table.reader_from_memory(bytes, length, options, out_reader, error);
 }
 
+static inline HurrayStatus go_hurray_reader_from_callback(HurrayReadFn read, uintptr_t context, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error) {
+    return hurray_go_table.reader_from_callback(read, (void *)context, options, out_reader, error);
+}
+
 static inline HurrayStatus go_hurray_reader_next(HurrayReader *reader, HurrayTensor **out_tensor, HurrayError *error) {
     return hurray_go_table.reader_next(reader, out_tensor, error);
+}
+
+static inline HurrayStatus go_hurray_reader_begin(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error) {
+    return hurray_go_table.reader_begin(reader, out_descriptor, error);
+}
+
+static inline HurrayStatus go_hurray_reader_read(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count, HurrayError *error) {
+    return hurray_go_table.reader_read(reader, into, capacity, out_count, error);
+}
+
+static inline HurrayStatus go_hurray_reader_skip(HurrayReader *reader, HurrayError *error) {
+    return hurray_go_table.reader_skip(reader, error);
 }
 
 static inline HurrayStatus go_hurray_reader_destroy(HurrayReader **reader) {
@@ -554,6 +575,10 @@ static inline HurrayStatus go_hurray_writer_to_fd(int32_t fd, const HurrayStream
 
 static inline HurrayStatus go_hurray_writer_to_memory(HurrayWriter **out_writer, HurrayError *error) {
     return hurray_go_table.writer_to_memory(out_writer, error);
+}
+
+static inline HurrayStatus go_hurray_writer_to_callback(HurrayWriteFn write, uintptr_t context, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error) {
+    return hurray_go_table.writer_to_callback(write, (void *)context, options, out_writer, error);
 }
 
 static inline HurrayStatus go_hurray_writer_write(HurrayWriter *writer, const HurrayTensor *tensor, HurrayError *error) {

@@ -580,10 +580,36 @@ func CallReaderFromMemory(bytes *byte, length uint64, options *StreamOptions, ou
 	return int32(C.go_hurray_reader_from_memory((*C.uint8_t)(bytes), C.uint64_t(length), (*C.HurrayStreamOptions)(unsafe.Pointer(options)), outReader, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
+// CallReaderFromCallback: Starts to read a stream that a callback gives. It is called on the thread that
+// reads, as often as data is needed, and never for bytes beyond the tensor that was asked for.
+func CallReaderFromCallback(read ReadFn, context uintptr, options *StreamOptions, outReader **Reader, error *Error) int32 {
+	return int32(C.go_hurray_reader_from_callback(read, C.uintptr_t(context), (*C.HurrayStreamOptions)(unsafe.Pointer(options)), outReader, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallReaderNext: Reads the next tensor. At the clean end of the stream the call succeeds and `out_tensor` is
 // null.
 func CallReaderNext(reader *Reader, outTensor **Tensor, error *Error) int32 {
 	return int32(C.go_hurray_reader_next(reader, outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallReaderBegin: Begins the next tensor: gives its descriptor, checked, before any of its data is there.
+// Its data follows with hurray_reader_read, or is passed over with hurray_reader_skip; one of them must have
+// reached its end before the next tensor.
+func CallReaderBegin(reader *Reader, outDescriptor **Descriptor, error *Error) int32 {
+	return int32(C.go_hurray_reader_begin(reader, outDescriptor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallReaderRead: Reads the next bytes of the tensor that was begun: those of its buffers in the order of its
+// table, never of two buffers in one call. Waits for the first byte and returns what is there; 0 bytes: the
+// tensor is complete.
+func CallReaderRead(reader *Reader, into unsafe.Pointer, capacity uint64, outCount *uint64, error *Error) int32 {
+	return int32(C.go_hurray_reader_read(reader, into, C.uint64_t(capacity), (*C.uint64_t)(unsafe.Pointer(outCount)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallReaderSkip: Passes over what is left of the tensor that was begun; in a regular file nothing is read
+// for it.
+func CallReaderSkip(reader *Reader, error *Error) int32 {
+	return int32(C.go_hurray_reader_skip(reader, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
 // CallReaderDestroy: Ends a reader. Tensors that it gave out are not affected.
@@ -600,6 +626,12 @@ func CallWriterToFD(fd int32, options *StreamOptions, outWriter **Writer, error 
 // CallWriterToMemory: Starts to write a stream into memory that grows; see hurray_writer_take.
 func CallWriterToMemory(outWriter **Writer, error *Error) int32 {
 	return int32(C.go_hurray_writer_to_memory(outWriter, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallWriterToCallback: Starts to write a stream that a callback takes. It is called on the thread that
+// writes: for a descriptor, and for each buffer with the whole of it, from where it lies.
+func CallWriterToCallback(write WriteFn, context uintptr, options *StreamOptions, outWriter **Writer, error *Error) int32 {
+	return int32(C.go_hurray_writer_to_callback(write, C.uintptr_t(context), (*C.HurrayStreamOptions)(unsafe.Pointer(options)), outWriter, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
 // CallWriterWrite: Writes a tensor: its descriptor and the bytes of its buffers. Bytes before the data that
@@ -784,7 +816,7 @@ func CallCompositeDestroyDeferred(composite **Composite, error *Error) int32 {
 
 // CallReaderNextItem: Reads the next tensor or, where a head comes, the whole composite; both variables are
 // null at a clean end. A reader is used with this function or with hurray_reader_next, which gives heads and
-// members as tensors.
+// members as tensors; hurray_reader_begin gives their descriptors before their data.
 func CallReaderNextItem(reader *Reader, outTensor **Tensor, outComposite **Composite, error *Error) int32 {
 	return int32(C.go_hurray_reader_next_item(reader, outTensor, outComposite, (*C.HurrayError)(unsafe.Pointer(error))))
 }

@@ -73,6 +73,16 @@ type ExportTensorFn = C.HurrayExportTensorFn
 // ProducerReleaseFn: Releases what a producer keeps; runs exactly once. It must not throw.
 type ProducerReleaseFn = C.HurrayProducerReleaseFn
 
+// ReadFn: Gives the next bytes of what is read: writes up to `capacity` of them to `into`, at least 1, and
+// returns how many; 0 at the end. A negative HURRAY_ERR_ code ends the reading call with that code. It must
+// not throw, nor use the handle that is reading. `capacity` is never 0.
+type ReadFn = C.HurrayReadFn
+
+// WriteFn: Takes all `length` bytes, which are the next ones of what is written, and returns HURRAY_OK; a
+// negative HURRAY_ERR_ code ends the writing call with that code. It must not throw, nor use the handle that
+// is writing, nor keep `bytes`. `length` is never 0.
+type WriteFn = C.HurrayWriteFn
+
 // ProgressFn: Told now and then how far long work is, on the thread that called: `done` of `total` in a unit
 // that the function names, never less than before, and all of it at the end. Returns 0 to stop the work,
 // which then fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, nor use
@@ -982,14 +992,22 @@ type StreamOptions struct {
 
 	// Largest tensor accepted, in bytes over all its buffers; 0 means no limit.
 	MaxTensorBytes uint64
+
+	// Largest alignment of a buffer accepted, in bytes: what a buffer asks for is what it gets; 0 means 2 MiB.
+	MaxAlignment uint32
+
+	// 0.
+	Reserved uint32
 }
 
-var _ [24]struct{} = [unsafe.Sizeof(StreamOptions{})]struct{}{}
-var _ [24]struct{} = [C.sizeof_HurrayStreamOptions]struct{}{}
+var _ [32]struct{} = [unsafe.Sizeof(StreamOptions{})]struct{}{}
+var _ [32]struct{} = [C.sizeof_HurrayStreamOptions]struct{}{}
 var _ [0]struct{} = [unsafe.Offsetof(StreamOptions{}.StructSize)]struct{}{}
 var _ [4]struct{} = [unsafe.Offsetof(StreamOptions{}.Flags)]struct{}{}
 var _ [8]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxDescriptorLength)]struct{}{}
 var _ [16]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxTensorBytes)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxAlignment)]struct{}{}
+var _ [28]struct{} = [unsafe.Offsetof(StreamOptions{}.Reserved)]struct{}{}
 
 // WorkOptions: What all long work takes. All zero but struct_size: the defaults.
 type WorkOptions struct {

@@ -760,7 +760,7 @@ final class Structs {
         private StreamOptions() {}
 
         /** Size of the whole struct. */
-        static final int SIZE = 24;
+        static final int SIZE = 32;
 
         /** Size of this struct, set by the caller. */
         static final int STRUCT_SIZE = 0;
@@ -773,6 +773,15 @@ final class Structs {
 
         /** Largest tensor accepted, in bytes over all its buffers; 0 means no limit. */
         static final int MAX_TENSOR_BYTES = 16;
+
+        /**
+         * Largest alignment of a buffer accepted, in bytes: what a buffer asks for is what it gets; 0 means 2
+         * MiB.
+         */
+        static final int MAX_ALIGNMENT = 24;
+
+        /** 0. */
+        static final int RESERVED = 28;
     }
 
     /** HurrayWorkOptions. */
