@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -43,11 +44,26 @@ public:
     /// Errors: invalid_format (the range is not inside the file, or the file became shorter), io, out_of_memory.
     [[nodiscard]] Result<FileWindow> window(std::uint64_t offset, std::uint64_t length) const;
 
+    /// As window(), but bytes of a file, mapped or not, are read into memory of their own: they do not change or vanish
+    /// with the file, and the mapped pages do not become resident. Bytes that were in memory already stay there.
+    [[nodiscard]] Result<FileWindow> detached_window(std::uint64_t offset, std::uint64_t length) const;
+
     /// Fills `into` with the bytes from `offset`. Errors: as window().
     Result<void> read(std::uint64_t offset, std::span<std::byte> into) const;
 
+    /// As read(), by a call to the system where the bytes are a file's, mapped or not: a file that was cut is an error
+    /// and never a signal, and the mapped pages do not become resident.
+    Result<void> read_detached(std::uint64_t offset, std::span<std::byte> into) const;
+
 private:
     class OpenFile;
+
+    /// Where in the file behind a mapping the bytes from `offset` are; nothing when there is none.
+    struct Backing {
+        int fd;
+        std::uint64_t offset;
+    };
+    [[nodiscard]] std::optional<Backing> backing(std::uint64_t offset, std::uint64_t length) const noexcept;
 
     std::span<const std::byte> image_;
     Ref<Storage> storage_;

@@ -28,6 +28,25 @@ std::unexpected<Error> outside(std::uint64_t offset, std::uint64_t length, std::
                 static_cast<ull>(size), static_cast<ull>(length), static_cast<ull>(offset));
 }
 
+// `where`: the offset to name in errors.
+Result<void> read_from(int fd, std::uint64_t offset, std::span<std::byte> into, std::uint64_t where) {
+    std::size_t done = 0;
+    while (done < into.size()) {
+        const ssize_t count = ::pread(fd, into.data() + done, std::min(into.size() - done, largest_transfer),
+                                      static_cast<off_t>(offset + done));
+        if (count > 0) {
+            done += static_cast<std::size_t>(count);
+        } else if (count == 0) {
+            return fail(Status::invalid_format, where + done,
+                        "the file became shorter while it was open: it ends before byte %llu, expected %llu more bytes",
+                        static_cast<ull>(where + done), static_cast<ull>(into.size() - done));
+        } else if (errno != EINTR) {
+            return std::unexpected(system_error("read", errno, where + done));
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 class FileBytes::OpenFile {
@@ -35,21 +54,7 @@ public:
     explicit OpenFile(FdHolder file) noexcept : file_(std::move(file)) {}
 
     [[nodiscard]] Result<void> read(std::uint64_t offset, std::span<std::byte> into) const {
-        std::size_t done = 0;
-        while (done < into.size()) {
-            const ssize_t count = ::pread(file_.get(), into.data() + done, std::min(into.size() - done, largest_transfer),
-                                          static_cast<off_t>(offset + done));
-            if (count > 0) {
-                done += static_cast<std::size_t>(count);
-            } else if (count == 0) {
-                return fail(Status::invalid_format, offset + done,
-                            "the file became shorter while it was open: it ends before byte %llu, expected %llu more bytes",
-                            static_cast<ull>(offset + done), static_cast<ull>(into.size() - done));
-            } else if (errno != EINTR) {
-                return std::unexpected(system_error("read", errno, offset + done));
-            }
-        }
-        return {};
+        return read_from(file_.get(), offset, into, offset);
     }
 
 private:
@@ -98,6 +103,29 @@ Result<void> FileBytes::read(std::uint64_t offset, std::span<std::byte> into) co
     if (file_ != nullptr) return file_->read(offset, into);
     if (!into.empty()) std::memcpy(into.data(), image_.data() + offset, into.size());
     return {};
+}
+
+std::optional<FileBytes::Backing> FileBytes::backing(std::uint64_t offset, std::uint64_t length) const noexcept {
+    const SharedBacking* shared = storage_ ? storage_->shared_backing() : nullptr;
+    if (shared == nullptr || image_.data() < shared->base) return std::nullopt;
+    const std::uint64_t start = static_cast<std::uint64_t>(image_.data() - shared->base) + offset;
+    if (start > shared->size || length > shared->size - start) return std::nullopt;
+    return Backing{shared->fd, shared->file_offset + start};
+}
+
+Result<void> FileBytes::read_detached(std::uint64_t offset, std::span<std::byte> into) const {
+    if (offset > size_ || into.size() > size_ - offset) return outside(offset, into.size(), size_);
+    if (const auto file = backing(offset, into.size())) return read_from(file->fd, file->offset, into, offset);
+    return read(offset, into);
+}
+
+Result<FileWindow> FileBytes::detached_window(std::uint64_t offset, std::uint64_t length) const {
+    if (offset > size_ || length > size_ - offset) return outside(offset, length, size_);
+    if (!backing(offset, length)) return window(offset, length);
+    auto buffer = allocate_buffer(length, minimum_alignment, Contents::undefined);
+    if (!buffer) return std::unexpected(buffer.error());
+    if (auto done = read_detached(offset, buffer->bytes()); !done) return std::unexpected(done.error());
+    return FileWindow{buffer->bytes(), std::move(buffer->storage)};
 }
 
 }  // namespace hurray

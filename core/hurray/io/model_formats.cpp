@@ -6,6 +6,8 @@
 #include "core/hurray/io/atomic_file.hpp"
 #include "core/hurray/io/gguf/gguf_file.hpp"
 #include "core/hurray/io/gguf/gguf_writer.hpp"
+#include "core/hurray/io/hrry/hrry_file.hpp"
+#include "core/hurray/io/hrry/hrry_writer.hpp"
 #include "core/hurray/io/model_file.hpp"
 #include "core/hurray/io/model_file_writer.hpp"
 #include "core/hurray/io/npy/npy_file.hpp"
@@ -33,7 +35,8 @@ struct Format {
 };
 
 // In the order in which they are tried: what has a magic number before what has none.
-constexpr std::array<Format, 3> formats{{
+constexpr std::array<Format, 4> formats{{
+    {FileFormat::hrry, recognises_hrry, open_hrry, write_hrry},
     {FileFormat::gguf, recognises_gguf, open_gguf, write_gguf},
     {FileFormat::npy, recognises_npy, open_npy, write_npy},
     {FileFormat::safetensors, recognises_safetensors, open_safetensors, write_safetensors},

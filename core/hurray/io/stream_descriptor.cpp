@@ -1,9 +1,9 @@
 #include "core/hurray/io/stream_descriptor.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 
+#include "core/hurray/base/endian.hpp"
 #include "core/hurray/descriptor/codec.hpp"
 #include "core/hurray/layout/layout.hpp"
 
@@ -21,8 +21,16 @@ std::size_t layout_fields_size(const Descriptor& descriptor) {
     return layout->codec->encoded_size(descriptor.rank(), descriptor.layout_words());
 }
 
-void store_u64(std::span<std::byte> out, std::uint64_t value) {
-    for (std::size_t i = 0; i < 8; ++i) out[i] = static_cast<std::byte>(value >> (8 * i));
+// In the encoded form of the descriptor.
+void replace_buffers(const Descriptor& descriptor, std::uint64_t byte_offset, std::span<const BufferHandle> table,
+                     std::span<std::byte> bytes) {
+    // fixed header | shape | byte_offset | layout fields | count | handles
+    const std::size_t byte_offset_at = fixed_header_size + 8 * descriptor.rank();
+    const std::size_t table_at = byte_offset_at + 8 + layout_fields_size(descriptor) + 1;
+    store_le(&bytes[byte_offset_at], byte_offset);
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        encode_buffer_handle(table[i], bytes.subspan(table_at + BufferHandle::encoded_size * i));
+    }
 }
 
 }  // namespace
@@ -38,23 +46,27 @@ Result<std::vector<std::byte>> encode_for_stream(const Descriptor& descriptor, s
                     "byte_offset: %llu, less than the prefix of %u bytes that are not the buffer's own",
                     static_cast<unsigned long long>(descriptor.byte_offset()), prefix);
     }
-    // fixed header | shape | byte_offset | layout fields | count | handles
-    const std::size_t byte_offset_at = fixed_header_size + 8 * descriptor.rank();
-    const std::size_t table_at = byte_offset_at + 8 + layout_fields_size(descriptor) + 1;
-    store_u64(std::span(bytes).subspan(byte_offset_at), descriptor.byte_offset() - prefix);
-    for (std::size_t i = 0; i < table.size(); ++i) {
-        BufferHandle handle = table[i];
+    std::vector<BufferHandle> plain(table.begin(), table.end());
+    for (BufferHandle& handle : plain) {
         handle.device_tag = device_tag::cpu;
         handle.memory_class = memory_class::standard;
-        if (i == 0) handle.byte_size -= prefix;
-        encode_buffer_handle(handle, std::span(bytes).subspan(table_at + BufferHandle::encoded_size * i));
     }
+    if (!plain.empty()) plain.front().byte_size -= prefix;
+    replace_buffers(descriptor, descriptor.byte_offset() - prefix, plain, bytes);
     // Negative strides may reach below byte_offset, into the prefix: then what was made is not a valid descriptor.
     if (const auto checked = decode(bytes, whatever_was_accepted); !checked) {
         return fail(Status::invalid_argument, Error::no_offset, "prefix: %u bytes are not the buffer's own, but: %s", prefix,
                     checked.error().message);
     }
     return bytes;
+}
+
+Result<Descriptor> with_buffers(const Descriptor& descriptor, std::uint64_t byte_offset,
+                                std::span<const BufferHandle> table) {
+    std::vector<std::byte> bytes(descriptor.encoded_length());
+    if (const auto encoded = encode(descriptor, bytes); !encoded) return std::unexpected(encoded.error());
+    replace_buffers(descriptor, byte_offset, table, bytes);
+    return decode(bytes, whatever_was_accepted);
 }
 
 }  // namespace hurray

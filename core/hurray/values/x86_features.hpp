@@ -17,6 +17,8 @@ struct X86Features {
     bool avx2 = false;
     /// F, DQ, BW, VL, and all of avx2.
     bool avx512 = false;
+    /// Carry-less multiplication in the vectors of AVX2, and in those of AVX-512 where these are there, too.
+    bool vpclmul = false;
 
     X86Features() noexcept {
         unsigned a = 0;
@@ -39,6 +41,7 @@ struct X86Features {
         if ((kept & 0x06) != 0x06 || __get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return;
         // BMI1, AVX2, BMI2
         avx2 = all(b, {3, 5, 8});
+        vpclmul = avx2 && all(c, {10});
         avx512 = avx2 && (kept & 0xE0) == 0xE0 && all(b, {16, 17, 30, 31});
     }
 
