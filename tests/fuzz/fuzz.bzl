@@ -59,6 +59,11 @@ def _fuzzer_impl(ctx):
     arguments = ctx.actions.args()
     arguments.add_all(["--driver-mode=g++"] + _FLAGS)
     arguments.add_all(objects)
+
+    # What the libraries are linked with beside their objects: zlib.
+    linked = depset(transitive = [dep[CcInfo].linking_context.linker_inputs for dep in ctx.attr.deps])
+    for linker_input in linked.to_list():
+        arguments.add_all(linker_input.user_link_flags)
     arguments.add_all(["-o", fuzzer])
     ctx.actions.run(
         executable = CLANG,

@@ -121,6 +121,7 @@ python3-clang-19|/usr/lib/python3/dist-packages/clang/cindex.py|all|headergen's 
 googletest|/usr/src/googletest/googletest|cpp|tests in C++
 libhwy-dev|/usr/include/hwy/highway.h|all|vector instructions in the core
 rapidjson-dev|/usr/include/rapidjson/reader.h|all|reads the headers of safetensors files
+zlib1g-dev|/usr/include/zlib.h|all|packs and unpacks the members of .npz files
 nlohmann-json3-dev|/usr/include/nlohmann/json.hpp|cpp|reads JSON in tests
 libbenchmark-dev|/usr/include/benchmark/benchmark.h|cpp|measures in tools/bench
 valgrind|cmd:valgrind|cpp|counts instructions in tools/bench

@@ -12,6 +12,8 @@
 #include "core/hurray/io/model_file_writer.hpp"
 #include "core/hurray/io/npy/npy_file.hpp"
 #include "core/hurray/io/npy/npy_writer.hpp"
+#include "core/hurray/io/npz/npz_file.hpp"
+#include "core/hurray/io/npz/npz_writer.hpp"
 #include "core/hurray/io/safetensors/safetensors_file.hpp"
 #include "core/hurray/io/safetensors/safetensors_writer.hpp"
 
@@ -35,10 +37,11 @@ struct Format {
 };
 
 // In the order in which they are tried: what has a magic number before what has none.
-constexpr std::array<Format, 4> formats{{
+constexpr std::array<Format, 5> formats{{
     {FileFormat::hrry, recognises_hrry, open_hrry, write_hrry},
     {FileFormat::gguf, recognises_gguf, open_gguf, write_gguf},
     {FileFormat::npy, recognises_npy, open_npy, write_npy},
+    {FileFormat::npz, recognises_npz, open_npz, write_npz},
     {FileFormat::safetensors, recognises_safetensors, open_safetensors, write_safetensors},
 }};
 

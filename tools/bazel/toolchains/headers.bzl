@@ -56,12 +56,15 @@ _LIBRARIES = {
     "highway": ("/usr/include/hwy/highway.h", "libhwy-dev"),
     "nlohmann_json": ("/usr/include/nlohmann/json.hpp", "nlohmann-json3-dev"),
     "rapidjson": ("/usr/include/rapidjson/reader.h", "rapidjson-dev"),
+    "zlib": ("/usr/include/zlib.h", "zlib1g-dev"),
 }
 
 # Debian has Google Benchmark as a shared library only. A program of it takes the shared C++ runtime, too: two runtimes in
-# one program would each have their own streams and locales.
+# one program would each have their own streams and locales. zlib is linked in, so that libraries need libc only; Debian
+# compiles the archive to position-independent code.
 _LINK = {
     "benchmark": ["-lbenchmark", "-lstdc++", "-lpthread"],
+    "zlib": ["-l:libz.a"],
 }
 
 def _headers_impl(ctx):

@@ -94,32 +94,6 @@ Result<FileOrder> file_order(const Descriptor& descriptor, bool fortran_order) {
     return order;
 }
 
-Result<void> write_dense(const NpyPlan& plan, const Tensor& tensor, const NpyPieces& take, std::uint64_t& copied_bytes) {
-    const auto order = file_order(tensor.descriptor, plan.fortran_order);
-    if (!order) return std::unexpected(order.error());
-    const std::byte* origin = tensor.buffers.front().data + tensor.descriptor.byte_offset();
-    const std::uint32_t bits = find_element_type(plan.dtype->type_tag)->bits;
-    const bool unpack = bits == 1;
-    if (!unpack && order->contiguous()) return take({origin, static_cast<std::size_t>(plan.data_size)});
-
-    RowMajorGather gather({origin, bits, order->shape, order->strides});
-    const auto at_once = static_cast<std::size_t>(std::min(elements_at_once, gather.remaining()));
-    std::vector<std::byte> elements((at_once * bits + 7) / 8);
-    std::vector<std::byte> bytes(unpack ? at_once : 0);
-    while (gather.remaining() != 0) {
-        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(at_once, gather.remaining()));
-        gather.next(elements, count);
-        std::span<const std::byte> out = std::span(elements).first((count * bits + 7) / 8);
-        if (unpack) {
-            unpack_bool_bits(out, std::span(bytes).first(count));
-            out = std::span(bytes).first(count);
-        }
-        copied_bytes += out.size();
-        if (auto done = take(out); !done) return done;
-    }
-    return {};
-}
-
 }  // namespace
 
 Result<NpyPlan> plan_npy(const char* format, std::string_view name, const Descriptor& descriptor) {
@@ -189,15 +163,40 @@ std::string npy_header(const NpyPlan& plan, std::span<const std::uint64_t> shape
     return header + text;
 }
 
+Result<Tensor> settle_npy(NpyPlan& plan, const Tensor& tensor, std::uint64_t& copied_bytes) {
+    if (!plan.transcoded || plan.data_size == 0) return tensor;
+    auto rows = transcode(tensor, {});
+    if (!rows) return rows;
+    plan.transcoded = false;
+    copied_bytes += plan.data_size;
+    return rows;
+}
+
 Result<void> write_npy_data(const NpyPlan& plan, const Tensor& tensor, const NpyPieces& take, std::uint64_t& copied_bytes) {
     if (plan.data_size == 0) return {};
-    if (!plan.transcoded) return write_dense(plan, tensor, take, copied_bytes);
-    const auto rows = transcode(tensor, {});
-    if (!rows) return std::unexpected(rows.error());
-    std::uint64_t unpacked = 0;
-    auto done = write_dense(plan, *rows, take, unpacked);
-    copied_bytes += plan.data_size;
-    return done;
+    const auto order = file_order(tensor.descriptor, plan.fortran_order);
+    if (!order) return std::unexpected(order.error());
+    const std::byte* origin = tensor.buffers.front().data + tensor.descriptor.byte_offset();
+    const std::uint32_t bits = find_element_type(plan.dtype->type_tag)->bits;
+    const bool unpack = bits == 1;
+    if (!unpack && order->contiguous()) return take({origin, static_cast<std::size_t>(plan.data_size)});
+
+    RowMajorGather gather({origin, bits, order->shape, order->strides});
+    const auto at_once = static_cast<std::size_t>(std::min(elements_at_once, gather.remaining()));
+    std::vector<std::byte> elements((at_once * bits + 7) / 8);
+    std::vector<std::byte> bytes(unpack ? at_once : 0);
+    while (gather.remaining() != 0) {
+        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(at_once, gather.remaining()));
+        gather.next(elements, count);
+        std::span<const std::byte> out = std::span(elements).first((count * bits + 7) / 8);
+        if (unpack) {
+            unpack_bool_bits(out, std::span(bytes).first(count));
+            out = std::span(bytes).first(count);
+        }
+        copied_bytes += out.size();
+        if (auto done = take(out); !done) return done;
+    }
+    return {};
 }
 
 }  // namespace hurray

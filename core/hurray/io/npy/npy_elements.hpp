@@ -41,12 +41,19 @@ Result<void> check_npy_buffers(std::string_view name, const Tensor& tensor);
 /// in structured dtypes only.
 [[nodiscard]] std::string npy_header(const NpyPlan& plan, std::span<const std::uint64_t> shape);
 
+/// The tensor as it is written: the same, or the row-major one that a transcoded plan asks for, which then is an ordinary
+/// plan.
+/// @param copied_bytes grows by the size of the data when it was transcoded
+/// @errors those of transcode
+Result<Tensor> settle_npy(NpyPlan& plan, const Tensor& tensor, std::uint64_t& copied_bytes);
+
 /// Takes the data piece by piece; the bytes stay only until it returns.
 using NpyPieces = std::function<Result<void>(std::span<const std::byte> piece)>;
 
 /// Hands out the data in the order of the file, straight from the tensor's buffer where it lies so, else gathered and
 /// unpacked through a small buffer; `copied_bytes` grows by what was.
-/// @errors those of transcode; those of `take`
+/// @param tensor what settle_npy made
+/// @errors those of `take`
 Result<void> write_npy_data(const NpyPlan& plan, const Tensor& tensor, const NpyPieces& take, std::uint64_t& copied_bytes);
 
 }  // namespace hurray

@@ -69,10 +69,12 @@ Result<void> NpyWriter::set_metadata(std::string_view key, const MetadataValue&)
 }
 
 Result<void> NpyWriter::write(const Tensor& tensor) {
+    const auto settled = settle_npy(plan_, tensor, copied_bytes_);
+    if (!settled) return std::unexpected(settled.error());
     const std::string header = npy_header(plan_, tensor.descriptor.shape());
     if (auto done = sink_->write(std::as_bytes(std::span(header))); !done) return done;
     return write_npy_data(
-        plan_, tensor, [this](std::span<const std::byte> piece) { return sink_->write(piece); }, copied_bytes_);
+        plan_, *settled, [this](std::span<const std::byte> piece) { return sink_->write(piece); }, copied_bytes_);
 }
 
 Result<void> NpyWriter::finish() {

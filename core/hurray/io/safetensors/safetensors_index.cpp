@@ -7,6 +7,7 @@
 
 #include "core/hurray/io/quoted.hpp"
 #include "core/hurray/io/safetensors/safetensors_header_handler.hpp"
+#include "core/hurray/io/text_order.hpp"
 #include "core/hurray/base/utf8.hpp"
 
 static_assert(std::endian::native == std::endian::little, "safetensors data is little-endian and is used in place");
@@ -15,32 +16,6 @@ namespace hurray {
 namespace {
 
 using ull = unsigned long long;
-
-// Orders positions by the text that belongs to each; already ordered input, the usual case, takes one pass.
-template <typename TextOf>
-std::vector<std::uint32_t> order_by_text(std::size_t count, TextOf text_of) {
-    std::vector<std::uint32_t> order(count);
-    std::iota(order.begin(), order.end(), 0U);
-    const auto less = [&](std::uint32_t a, std::uint32_t b) { return text_of(a) < text_of(b); };
-    if (!std::is_sorted(order.begin(), order.end(), less)) std::sort(order.begin(), order.end(), less);
-    return order;
-}
-
-template <typename TextOf>
-std::optional<std::size_t> find_text(std::span<const std::uint32_t> order, std::string_view wanted, TextOf text_of) {
-    const auto found = std::lower_bound(order.begin(), order.end(), wanted,
-                                        [&](std::uint32_t i, std::string_view text) { return text_of(i) < text; });
-    if (found == order.end() || text_of(*found) != wanted) return std::nullopt;
-    return *found;
-}
-
-template <typename TextOf>
-std::optional<std::uint32_t> find_duplicate(std::span<const std::uint32_t> order, TextOf text_of) {
-    const auto found = std::adjacent_find(order.begin(), order.end(),
-                                          [&](std::uint32_t a, std::uint32_t b) { return text_of(a) == text_of(b); });
-    if (found == order.end()) return std::nullopt;
-    return *found;
-}
 
 Result<std::uint64_t> read_header_length(const FileBytes& file, std::uint64_t limit) {
     constexpr std::uint64_t prefix = SafetensorsIndex::prefix_size;
