@@ -91,7 +91,8 @@ private:
     AlignmentPolicy alignment_;
     InexactBlocks inexact_blocks_;
     bool exact_schemes_;
-    /// Shapes of raw tensors, whose rows are counted in bytes: 0 or the number of the first dimension and 1, by tensor.
+    /// Shapes of raw tensors, whose rows are counted in bytes, and where that of each tensor starts among them; the latter
+    /// is empty when no tensor is raw.
     std::vector<std::uint64_t> raw_dimensions_;
     std::vector<std::uint32_t> raw_shapes_;
     mutable std::atomic<std::uint64_t> copied_bytes_{0};
