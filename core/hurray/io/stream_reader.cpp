@@ -150,7 +150,7 @@ Result<std::optional<Descriptor>> StreamReader::read_descriptor() {
     return std::optional<Descriptor>(*std::move(descriptor));
 }
 
-Result<void> StreamReader::check_table(const Descriptor& descriptor, std::uint64_t start) const {
+Result<void> check_stream_table(const Descriptor& descriptor, const StreamLimits& limits, std::uint64_t start) {
     if (descriptor.is_unread()) {
         return fail(Status::unsupported, start,
                     "layout_tag: %02X is not known, and so is how long its buffers are: the stream cannot be read on",
@@ -170,15 +170,15 @@ Result<void> StreamReader::check_table(const Descriptor& descriptor, std::uint64
                         "buffer %zu: device_tag: %02x, expected 00 (CPU): a stream is read into the CPU's memory", i,
                         handle.device_tag);
         }
-        if (handle.alignment > limits_.max_alignment) {
+        if (handle.alignment > limits.max_alignment) {
             return fail(Status::limit_exceeded, start, "buffer %zu: alignment: %u bytes, the limit is %u", i,
-                        handle.alignment, limits_.max_alignment);
+                        handle.alignment, limits.max_alignment);
         }
         const auto sum = checked_add(total, handle.byte_size);
-        if (!sum || *sum > limits_.max_tensor_bytes) {
+        if (!sum || *sum > limits.max_tensor_bytes) {
             return fail(Status::limit_exceeded, start,
                         "buffer %zu: byte_size: %llu bytes make the tensor larger than the limit of %llu", i,
-                        static_cast<ull>(handle.byte_size), static_cast<ull>(limits_.max_tensor_bytes));
+                        static_cast<ull>(handle.byte_size), static_cast<ull>(limits.max_tensor_bytes));
         }
         total = *sum;
     }
@@ -210,7 +210,7 @@ Result<std::optional<Descriptor>> StreamReader::read_checked_descriptor() {
     const std::uint64_t start = offset_;
     auto descriptor = read_descriptor();
     if (!descriptor || !*descriptor) return descriptor;
-    if (auto checked = check_table(**descriptor, start); !checked) return std::unexpected(checked.error());
+    if (auto checked = check_stream_table(**descriptor, limits_, start); !checked) return std::unexpected(checked.error());
     auto own = plain_memory(**std::move(descriptor));
     if (!own) return std::unexpected(own.error());
     return std::optional<Descriptor>(*std::move(own));

@@ -31,6 +31,11 @@ struct StreamLimits {
     Mode mode = Mode::strict;
 };
 
+/// Whether the buffers of a tensor can be read: CPU memory that is complete, within the limits.
+/// @param start where the descriptor starts, for errors
+/// @errors invalid_sync_mode, unsupported, limit_exceeded
+Result<void> check_stream_table(const Descriptor& descriptor, const StreamLimits& limits, std::uint64_t start);
+
 /// Reads tensor after tensor: each into memory of its own that has the alignment its descriptor declares (next), or its
 /// descriptor first and then its data as it arrives (begin, read, skip).
 ///
@@ -93,7 +98,6 @@ private:
     Result<std::optional<Descriptor>> begin_tensor();
     Result<std::optional<Descriptor>> read_checked_descriptor();
     Result<std::optional<Descriptor>> read_descriptor();
-    Result<void> check_table(const Descriptor& descriptor, std::uint64_t start) const;
     Result<Buffer> read_buffer(const BufferHandle& handle, std::size_t index);
     Result<std::size_t> read_begun(std::span<std::byte> into);
     Result<void> skip_begun();

@@ -11,7 +11,6 @@
 #include "core/hurray/composite/composite_assembler.hpp"
 #include "core/hurray/descriptor/codec.hpp"
 #include "core/hurray/descriptor/extension_type_section.hpp"
-#include "core/hurray/io/crc32c.hpp"
 #include "core/hurray/io/hrry/data_region.hpp"
 #include "core/hurray/io/quoted.hpp"
 #include "core/hurray/io/stream_descriptor.hpp"
@@ -22,8 +21,6 @@ namespace hurray {
 namespace {
 
 using ull = unsigned long long;
-using hrry::file_flag::has_checksum;
-using hrry::file_flag::sorted_index;
 
 // Nearly every descriptor is shorter.
 constexpr std::size_t usual_descriptor = 512;
@@ -98,21 +95,7 @@ Result<void> HrryFile::read_index(const hrry::Trailer& trailer, std::uint64_t tr
     auto window = bytes_.detached_window(trailer.index_offset, trailer.index_length);
     if (!window) return std::unexpected(window.error());
     index_bytes_ = *std::move(window);
-    if ((header_.flags & has_checksum) != 0) {
-        const std::uint32_t checksum = crc32c(index_bytes_.bytes);
-        if (checksum != trailer.index_checksum) {
-            return fail(Status::invalid_format, trailer_offset + 28,
-                        "index_crc32c: expected %08X, the checksum of the index, got %08X", checksum,
-                        trailer.index_checksum);
-        }
-    }
-    const hrry::Index::Place place{
-        .offset = trailer.index_offset,
-        .region_end = trailer.metadata_offset != 0 ? trailer.metadata_offset : trailer.index_offset,
-        .data_alignment = header_.data_alignment,
-        .first_descriptor_offset = header_.first_descriptor_offset,
-        .sorted = (header_.flags & sorted_index) != 0};
-    auto index = hrry::Index::read(index_bytes_.bytes, place, options_.mode);
+    auto index = hrry::Index::read_checked(index_bytes_.bytes, header_, trailer, trailer_offset, options_.mode);
     if (!index) return std::unexpected(index.error());
     index_ = *std::move(index);
     listed_ = std::make_unique<std::atomic<Listed>[]>(static_cast<std::size_t>(index_.count()));

@@ -7,6 +7,7 @@
 
 #include "core/hurray/base/endian.hpp"
 #include "core/hurray/base/utf8.hpp"
+#include "core/hurray/io/crc32c.hpp"
 #include "core/hurray/io/quoted.hpp"
 
 namespace hurray::hrry {
@@ -15,6 +16,8 @@ namespace {
 using ull = unsigned long long;
 
 constexpr std::uint64_t count_size = 8;
+// In the trailer.
+constexpr std::uint64_t checksum_at = 28;
 // Of the fields behind the name.
 constexpr std::uint64_t length_at = 8;
 constexpr std::uint64_t data_offset_at = 12;
@@ -95,6 +98,25 @@ Result<Index> Index::read(std::span<const std::byte> bytes, const Place& place, 
     }
     if (!done) return std::unexpected(done.error());
     return index;
+}
+
+Result<Index> Index::read_checked(std::span<const std::byte> bytes, const Header& header, const Trailer& trailer,
+                                  std::uint64_t trailer_offset, Mode mode) {
+    if ((header.flags & file_flag::has_checksum) != 0) {
+        const std::uint32_t checksum = crc32c(bytes);
+        if (checksum != trailer.index_checksum) {
+            return fail(Status::invalid_format, trailer_offset + checksum_at,
+                        "index_crc32c: expected %08X, the checksum of the index, got %08X", checksum,
+                        trailer.index_checksum);
+        }
+    }
+    return read(bytes,
+                {.offset = trailer.index_offset,
+                 .region_end = trailer.metadata_offset != 0 ? trailer.metadata_offset : trailer.index_offset,
+                 .data_alignment = header.data_alignment,
+                 .first_descriptor_offset = header.first_descriptor_offset,
+                 .sorted = (header.flags & file_flag::sorted_index) != 0},
+                mode);
 }
 
 Result<void> Index::read_entries() {

@@ -57,6 +57,11 @@ class Index {
     /// @errors invalid_format, with the offset of the field in the file; limit_exceeded: more than 2^32-1 entries
     static Result<Index> read(std::span<const std::byte> bytes, const Place& place, Mode mode);
 
+    /// The same after a check of the checksum, if the header says that there is one.
+    /// @param trailer_offset where the trailer starts, for errors
+    static Result<Index> read_checked(std::span<const std::byte> bytes, const Header& header, const Trailer& trailer,
+                                      std::uint64_t trailer_offset, Mode mode);
+
     [[nodiscard]] std::uint64_t count() const noexcept { return at_.size(); }
     /// @param i less than count()
     [[nodiscard]] IndexEntry entry(std::uint64_t i) const noexcept;
@@ -69,7 +74,11 @@ class Index {
     /// The reverse.
     [[nodiscard]] std::uint64_t position_of(std::uint64_t i) const noexcept;
 
-    /// Where the fields of entry i lie in the file, for errors.
+    /// Where the index, an entry, and the fields of entry i lie in the file, for errors.
+    [[nodiscard]] std::uint64_t offset() const noexcept { return place_.offset; }
+    [[nodiscard]] std::uint64_t entry_offset(std::uint64_t i) const noexcept {
+        return place_.offset + at_[static_cast<std::size_t>(i)];
+    }
     [[nodiscard]] std::uint64_t length_field(std::uint64_t i) const noexcept;
     [[nodiscard]] std::uint64_t data_offset_field(std::uint64_t i) const noexcept;
     [[nodiscard]] std::uint64_t data_length_field(std::uint64_t i) const noexcept;
