@@ -97,7 +97,8 @@ bool descriptor_agrees(std::span<const std::byte> bytes, const Member& member) n
 
 }  // namespace
 
-Result<std::size_t> Directory::parse_entry(std::span<const std::byte> rest, std::uint64_t offset) {
+Result<std::size_t> Directory::parse_entry(std::span<const std::byte> rest, std::uint64_t offset,
+                                            std::uint64_t directory_offset) {
     if (rest.size() < central_size || number(rest, 0) != central_signature) {
         return fail(Status::invalid_format, offset, "central directory: expected an entry (50 4B 01 02)");
     }
@@ -132,6 +133,11 @@ Result<std::size_t> Directory::parse_entry(std::span<const std::byte> rest, std:
     member.compressed_size = *compressed_size;
     member.local_offset = *local_offset;
     if (auto checked = check_sizes(name, member, offset); !checked) return std::unexpected(checked.error());
+    if (member.local_offset > directory_offset || directory_offset - member.local_offset < local_size) {
+        return fail(Status::invalid_format, offset + 42,
+                    "member %s: a local header at byte %llu, expected one in front of byte %llu", Quoted(name).c_str(),
+                    static_cast<ull>(member.local_offset), static_cast<ull>(directory_offset));
+    }
     member.name_at = static_cast<std::uint32_t>(names_.size());
     member.name_length = static_cast<std::uint16_t>(name_length);
     names_ += name;
@@ -143,7 +149,7 @@ Result<void> Directory::parse(std::span<const std::byte> directory, std::uint64_
     members_.reserve(static_cast<std::size_t>(entries));  // at least 46 bytes of the directory each
     std::size_t at = 0;
     for (std::uint64_t k = 0; k < entries; ++k) {
-        const auto length = parse_entry(directory.subspan(at), offset + at);
+        const auto length = parse_entry(directory.subspan(at), offset + at, offset);
         if (!length) return std::unexpected(length.error());
         at += *length;
     }
@@ -166,10 +172,6 @@ Result<void> Directory::check_names(std::uint64_t offset) const {
 Result<void> Directory::check_local_header(const FileBytes& bytes, std::uint64_t directory_offset, Member& member) const {
     const std::string_view own_name = name(member);
     const std::uint64_t offset = member.local_offset;
-    if (offset > directory_offset || directory_offset - offset < local_size) {
-        return fail(Status::invalid_format, offset, "member %s: a local header at byte %llu, expected one in front of byte %llu",
-                    Quoted(own_name).c_str(), static_cast<ull>(offset), static_cast<ull>(directory_offset));
-    }
     std::array<std::byte, local_size> header{};
     if (auto read = bytes.read(offset, header); !read) return read;
     if (number(header, 0) != local_signature) {

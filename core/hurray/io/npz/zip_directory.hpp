@@ -47,7 +47,7 @@ public:
 
 private:
     Result<void> parse(std::span<const std::byte> directory, std::uint64_t offset, std::uint64_t entries);
-    Result<std::size_t> parse_entry(std::span<const std::byte> rest, std::uint64_t offset);
+    Result<std::size_t> parse_entry(std::span<const std::byte> rest, std::uint64_t offset, std::uint64_t directory_offset);
     Result<void> check_names(std::uint64_t offset) const;
     Result<void> check_local_header(const FileBytes& bytes, std::uint64_t directory_offset, Member& member) const;
     Result<void> check_overlaps() const;
