@@ -12,13 +12,16 @@
 
 namespace hurray {
 
-/// The positions 0 to count - 1 (below 2^32), ordered by the text that text_of(position) gives, byte by byte. Input that is
-/// ordered already, the usual case, takes one pass.
+/// The positions 0 to count - 1 (below 2^32), ordered by the text that text_of(position) gives, byte by byte, and those of
+/// the same text by position. Input that is ordered already, the usual case, takes one pass.
 template <typename TextOf>
 std::vector<std::uint32_t> order_by_text(std::size_t count, TextOf text_of) {
     std::vector<std::uint32_t> order(count);
     std::iota(order.begin(), order.end(), 0U);
-    const auto less = [&](std::uint32_t a, std::uint32_t b) { return text_of(a) < text_of(b); };
+    const auto less = [&](std::uint32_t a, std::uint32_t b) {
+        const auto compared = text_of(a) <=> text_of(b);
+        return compared != 0 ? compared < 0 : a < b;
+    };
     if (!std::is_sorted(order.begin(), order.end(), less)) std::sort(order.begin(), order.end(), less);
     return order;
 }
@@ -32,13 +35,14 @@ std::optional<std::size_t> find_text(std::span<const std::uint32_t> order, std::
     return *found;
 }
 
-/// A position whose text is that of another one, too.
+/// The first position whose text one before it has, too.
 template <typename TextOf>
 std::optional<std::uint32_t> find_duplicate(std::span<const std::uint32_t> order, TextOf text_of) {
-    const auto found = std::adjacent_find(order.begin(), order.end(),
-                                          [&](std::uint32_t a, std::uint32_t b) { return text_of(a) == text_of(b); });
-    if (found == order.end()) return std::nullopt;
-    return *found;
+    std::optional<std::uint32_t> first;
+    for (std::size_t i = 1; i < order.size(); ++i) {
+        if ((!first || order[i] < *first) && text_of(order[i - 1]) == text_of(order[i])) first = order[i];
+    }
+    return first;
 }
 
 }  // namespace hurray

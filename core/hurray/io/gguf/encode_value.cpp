@@ -15,7 +15,9 @@ namespace {
 using ull = unsigned long long;
 
 // Keys that ggml's programs read as uint16.
-bool wants_16_bits(std::string_view key) noexcept { return key == "split.no" || key == "split.count"; }
+bool wants_16_bits(std::string_view key) noexcept {
+    return key == "split.no" || key == "split.count";
+}
 
 // Whether float32 holds the number exactly, the bits of NaN included.
 bool is_float32(double number) noexcept {
@@ -33,12 +35,12 @@ GgufValueType type_of(std::string_view key, MetadataType type, std::span<const M
                 return GgufValueType::uint16;
             }
             return all([](const auto& value) { return value.uint64 <= 0xFFFFFFFF; }) ? GgufValueType::uint32
-                                                                                      : GgufValueType::uint64;
+                                                                                     : GgufValueType::uint64;
         case Type::int64:
             return all([](const auto& value) {
-                       return value.int64 >= std::numeric_limits<std::int32_t>::min() &&
-                              value.int64 <= std::numeric_limits<std::int32_t>::max();
-                   })
+                return value.int64 >= std::numeric_limits<std::int32_t>::min() &&
+                       value.int64 <= std::numeric_limits<std::int32_t>::max();
+            })
                        ? GgufValueType::int32
                        : GgufValueType::int64;
         case Type::float64:
@@ -100,8 +102,8 @@ Result<void> check_type(std::string_view key, MetadataType type) {
 Result<void> check_text(std::string_view key, const MetadataValue& value) {
     if (value.type != MetadataType::string) return {};
     if (const auto at = find_invalid_utf8(value.text)) {
-        return fail(Status::invalid_argument, Error::no_offset, "metadata key %s: invalid UTF-8 at byte %zu of its value",
-                    Quoted(key).c_str(), *at);
+        return fail(Status::invalid_argument, Error::no_offset,
+                    "metadata key %s: invalid UTF-8 at byte %zu of its value", Quoted(key).c_str(), *at);
     }
     return {};
 }
@@ -115,8 +117,8 @@ Result<void> check_array(std::string_view key, const MetadataValue& array) {
     for (std::size_t i = 0; i < array.elements.size(); ++i) {
         if (array.elements[i].type != array.element_type) {
             return fail(Status::invalid_argument, Error::no_offset,
-                        "metadata key %s: element %llu has type %u, expected that of the array, %u", Quoted(key).c_str(),
-                        static_cast<ull>(i), static_cast<unsigned>(array.elements[i].type),
+                        "metadata key %s: element %llu has type %u, expected that of the array, %u",
+                        Quoted(key).c_str(), static_cast<ull>(i), static_cast<unsigned>(array.elements[i].type),
                         static_cast<unsigned>(array.element_type));
         }
         if (auto checked = check_text(key, array.elements[i]); !checked) return checked;

@@ -50,12 +50,13 @@ GgufFile::GgufFile(FileBytes bytes, GgufIndex index, const FileOptions& options)
       exact_schemes_(options.exact_schemes) {
     const auto entries = index_.entries();
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        if (form_of(*entries[i].type) != Form::raw) continue;
+        if (form_of(GgufIndex::type(entries[i])) != Form::raw) continue;
         raw_shapes_.resize(entries.size());
         const auto elements = index_.shape(entries[i]);
         raw_shapes_[i] = static_cast<std::uint32_t>(raw_dimensions_.size());
         raw_dimensions_.insert(raw_dimensions_.end(), elements.begin(), elements.end());
-        raw_dimensions_.back() = elements.back() / entries[i].type->block_elements * entries[i].type->block_bytes;
+        const GgufType& type = GgufIndex::type(entries[i]);
+        raw_dimensions_.back() = elements.back() / type.block_elements * type.block_bytes;
     }
 }
 
@@ -70,11 +71,12 @@ Result<std::unique_ptr<GgufFile>> GgufFile::open(FileBytes bytes, const FileOpti
     if (options.inexact_blocks == InexactBlocks::refuse) {
         for (std::size_t i = 0; i < index->entries().size(); ++i) {
             const Entry& entry = index->entries()[i];
-            if (entry.type->kind == GgufKind::plain) continue;
-            if (entry.type->kind == GgufKind::exact_blocks && options.exact_schemes) continue;
-            return gguf_fault(Status::unsupported, entry.type_at, {"tensor info", i}, "type",
+            const GgufType& type = GgufIndex::type(entry);
+            if (type.kind == GgufKind::plain || (type.kind == GgufKind::exact_blocks && options.exact_schemes))
+                continue;
+            return gguf_fault(Status::unsupported, GgufIndex::type_at(entry), {"tensor info", i}, "type",
                               "%s is no scheme of Hurray, and inexact_blocks says to refuse such blocks",
-                              std::string(entry.type->name).c_str());
+                              std::string(type.name).c_str());
         }
     }
     return std::unique_ptr<GgufFile>(new GgufFile(std::move(bytes), *std::move(index), options));
@@ -102,7 +104,7 @@ std::uint8_t GgufFile::type_tag(const GgufType& type) const noexcept {
 }
 
 std::span<const std::uint64_t> GgufFile::shape(std::uint64_t index, const Entry& entry) const noexcept {
-    if (form_of(*entry.type) != Form::raw) return index_.shape(entry);
+    if (form_of(GgufIndex::type(entry)) != Form::raw) return index_.shape(entry);
     return std::span(raw_dimensions_).subspan(raw_shapes_[static_cast<std::size_t>(index)], entry.rank);
 }
 
@@ -118,13 +120,14 @@ Result<ModelTensorInfo> GgufFile::tensor_info(std::uint64_t index) const {
     const auto found = entry(index);
     if (!found) return std::unexpected(found.error());
     const Entry& entry = **found;
-    const Form form = form_of(*entry.type);
+    const GgufType& type = GgufIndex::type(entry);
+    const Form form = form_of(type);
     ModelTensorInfo info;
     info.name = index_.text(entry.name);
-    info.stored_type = entry.type->name;
-    info.type_tag = type_tag(*entry.type);
+    info.stored_type = type.name;
+    info.type_tag = type_tag(type);
     info.layout_tag = layout_tag::row_major;
-    info.scheme_tag = form == Form::raw ? raw_scheme_tag : form == Form::exact ? entry.type->scheme_tag : 0;
+    info.scheme_tag = form == Form::raw ? raw_scheme_tag : form == Form::exact ? type.scheme_tag : 0;
     info.shape = shape(index, entry);
     info.bits = find_element_type(info.type_tag)->bits;
     info.file_offset = entry.file_offset;
@@ -132,16 +135,19 @@ Result<ModelTensorInfo> GgufFile::tensor_info(std::uint64_t index) const {
     return info;
 }
 
-std::optional<std::uint64_t> GgufFile::find(std::string_view name) const noexcept { return index_.find(name); }
+std::optional<std::uint64_t> GgufFile::find(std::string_view name) const noexcept {
+    return index_.find(name);
+}
 
 // `buffers` empty: as they will be.
 Result<Descriptor> GgufFile::describe(std::uint64_t index, const Entry& entry, std::span<const Buffer> buffers) const {
-    const GgufType& type = *entry.type;
+    const GgufType& type = GgufIndex::type(entry);
     const Form form = form_of(type);
     if ((form == Form::float32 || form == Form::float16) && type.dequantize == nullptr) {
-        return fail(Status::unsupported, entry.type_at,
-                    "tensor %s: %s looks its numbers up in tables that are not here; inexact_blocks: raw hands over its bytes",
-                    Quoted(index_.text(entry.name)).c_str(), std::string(type.name).c_str());
+        return fail(
+            Status::unsupported, GgufIndex::type_at(entry),
+            "tensor %s: %s looks its numbers up in tables that are not here; inexact_blocks: raw hands over its bytes",
+            Quoted(index_.text(entry.name)).c_str(), std::string(type.name).c_str());
     }
     DescriptorBuilder builder(type_tag(type), layout_tag::row_major, shape(index, entry));
     if (!buffers.empty()) builder.set_byte_offset(buffers.front().prefix);
@@ -169,8 +175,9 @@ Result<Descriptor> GgufFile::describe(std::uint64_t index, const Entry& entry, s
     auto descriptor = builder.build(PrivateTags::allow);
     if (!descriptor) {
         // Rows of no blocks: the one thing that GGUF can say and the scheme cannot.
-        return fail(Status::unsupported, entry.type_at, "tensor %s: %s: %s", Quoted(index_.text(entry.name)).c_str(),
-                    std::string(type.name).c_str(), descriptor.error().message);
+        return fail(Status::unsupported, GgufIndex::type_at(entry), "tensor %s: %s: %s",
+                    Quoted(index_.text(entry.name)).c_str(), std::string(type.name).c_str(),
+                    descriptor.error().message);
     }
     return descriptor;
 }
@@ -184,7 +191,7 @@ Result<Descriptor> GgufFile::descriptor(std::uint64_t index) const {
 Result<FileRange> GgufFile::buffer_range(std::uint64_t index, std::uint64_t buffer) const {
     const auto found = entry(index);
     if (!found) return std::unexpected(found.error());
-    const std::uint64_t count = form_of(*(*found)->type) == Form::exact ? 2 : 1;
+    const std::uint64_t count = form_of(GgufIndex::type(**found)) == Form::exact ? 2 : 1;
     if (buffer >= count) {
         return fail(Status::index_out_of_bounds, Error::no_offset, "buffer %llu: the tensor has %llu",
                     static_cast<ull>(buffer), static_cast<ull>(count));
@@ -194,7 +201,7 @@ Result<FileRange> GgufFile::buffer_range(std::uint64_t index, std::uint64_t buff
 
 template <typename Each>
 Result<void> GgufFile::for_each_piece(const Entry& entry, Each each) const {
-    const std::uint64_t block = entry.type->block_bytes;
+    const std::uint64_t block = GgufIndex::type(entry).block_bytes;
     const std::uint64_t step = piece_bytes / block * block;
     for (std::uint64_t at = 0; at < entry.byte_size; at += step) {
         const auto window = bytes_.window(entry.file_offset + at, std::min(step, entry.byte_size - at));
@@ -214,7 +221,8 @@ Result<Buffer> GgufFile::in_place(const Entry& entry) const {
         if (alignment_ == AlignmentPolicy::require) {
             return fail(Status::misaligned, entry.file_offset,
                         "tensor %s: its data at byte %llu of the file is not aligned to %u bytes",
-                        Quoted(index_.text(entry.name)).c_str(), static_cast<ull>(entry.file_offset), minimum_alignment);
+                        Quoted(index_.text(entry.name)).c_str(), static_cast<ull>(entry.file_offset),
+                        minimum_alignment);
         }
         if (alignment_ == AlignmentPolicy::copy) {
             auto buffer = allocate_buffer(bytes.size(), minimum_alignment, Contents::undefined);
@@ -229,7 +237,7 @@ Result<Buffer> GgufFile::in_place(const Entry& entry) const {
 }
 
 Result<std::vector<Buffer>> GgufFile::take_apart(const Entry& entry) const {
-    const GgufType& type = *entry.type;
+    const GgufType& type = GgufIndex::type(entry);
     const ExactForm form = exact_form(type);
     const std::uint64_t blocks = entry.byte_size / type.block_bytes;
     auto codes = allocate_buffer(blocks * form.code_bytes, minimum_alignment, Contents::undefined);
@@ -239,14 +247,16 @@ Result<std::vector<Buffer>> GgufFile::take_apart(const Entry& entry) const {
     const auto done = for_each_piece(entry, [&](std::span<const std::byte> piece, std::uint64_t first) -> Result<void> {
         for (std::uint64_t i = 0; i < piece.size() / type.block_bytes; ++i) {
             const std::uint64_t block = first + i;
-            const char* fault = unpack_exact(type, piece.data() + i * type.block_bytes,
-                                             codes->data + block * form.code_bytes, scales->data + block * form.scale_bytes);
+            const char* fault =
+                unpack_exact(type, piece.data() + i * type.block_bytes, codes->data + block * form.code_bytes,
+                             scales->data + block * form.scale_bytes);
             if (fault != nullptr) {
-                return fail(Status::unsupported, entry.file_offset + block * type.block_bytes,
-                            "tensor %s: block %llu of %s cannot be said exactly: %s; exact_schemes: false hands it over "
-                            "as inexact_blocks says",
-                            Quoted(index_.text(entry.name), 32).c_str(), static_cast<ull>(block),
-                            std::string(type.name).c_str(), fault);
+                return fail(
+                    Status::unsupported, entry.file_offset + block * type.block_bytes,
+                    "tensor %s: block %llu of %s cannot be said exactly: %s; exact_schemes: false hands it over "
+                    "as inexact_blocks says",
+                    Quoted(index_.text(entry.name), 32).c_str(), static_cast<ull>(block),
+                    std::string(type.name).c_str(), fault);
             }
         }
         return {};
@@ -257,7 +267,7 @@ Result<std::vector<Buffer>> GgufFile::take_apart(const Entry& entry) const {
 }
 
 Result<Buffer> GgufFile::numbers(const Entry& entry) const {
-    const GgufType& type = *entry.type;
+    const GgufType& type = GgufIndex::type(entry);
     const bool half = form_of(type) == Form::float16;
     const std::uint64_t width = half ? 2 : 4;
     const std::uint64_t blocks = entry.byte_size / type.block_bytes;
@@ -289,7 +299,7 @@ Result<Tensor> GgufFile::tensor(std::uint64_t index) const {
     const auto found = entry(index);
     if (!found) return std::unexpected(found.error());
     const Entry& entry = **found;
-    const Form form = form_of(*entry.type);
+    const Form form = form_of(GgufIndex::type(entry));
     // What the descriptor refuses needs no data.
     if (form != Form::plain && form != Form::raw) {
         if (const auto possible = describe(index, entry, {}); !possible) return std::unexpected(possible.error());
@@ -327,9 +337,9 @@ Result<MetadataView> GgufFile::metadata_element(std::uint64_t index, std::uint64
                     static_cast<ull>(index), Quoted(found->key).c_str());
     }
     if (element >= found->value.count) {
-        return fail(Status::index_out_of_bounds, Error::no_offset, "element %llu of metadata entry %llu (%s): it has %llu",
-                    static_cast<ull>(element), static_cast<ull>(index), Quoted(found->key).c_str(),
-                    static_cast<ull>(found->value.count));
+        return fail(Status::index_out_of_bounds, Error::no_offset,
+                    "element %llu of metadata entry %llu (%s): it has %llu", static_cast<ull>(element),
+                    static_cast<ull>(index), Quoted(found->key).c_str(), static_cast<ull>(found->value.count));
     }
     return index_.element(index_.metadata()[static_cast<std::size_t>(index)], element);
 }

@@ -20,21 +20,22 @@ namespace hurray {
 /// Whether a file that starts with these bytes is meant to be one: "GGUF".
 [[nodiscard]] bool recognises_gguf(std::span<const std::byte> start, std::uint64_t file_size) noexcept;
 
-/// An open GGUF file of version 2 or 3, little-endian. Opening reads and checks the whole header and nothing of the data;
-/// a file that opens has tensors that lie inside it, without overlap.
+/// An open GGUF file of version 2 or 3, little-endian. Opening reads and checks the whole header and nothing of the
+/// data; a file that opens has tensors that lie inside it, without overlap.
 ///
-/// Shapes are row-major, the outermost dimension first: the reverse of ggml's order, whose first dimension (ne[0]) is the
-/// innermost one. Plain types are handed over in place. Blocks that are a scheme of Hurray are taken apart at every call
-/// of tensor(), checked, and counted as copied; what becomes of others says FileOptions::inexact_blocks.
+/// Shapes are row-major, the outermost dimension first: the reverse of ggml's order, whose first dimension (ne[0]) is
+/// the innermost one. Plain types are handed over in place. Blocks that are a scheme of Hurray are taken apart at every
+/// call of tensor(), checked, and counted as copied; what becomes of others says FileOptions::inexact_blocks.
 class GgufFile final : public ModelFile {
-public:
+  public:
     /// Longest header accepted unless the options say otherwise, in bytes. No header of 4 GiB or more is read, whatever
     /// the limit.
     static constexpr std::uint64_t default_header_limit = std::uint64_t{256} << 20;
 
     /// Errors: invalid_format (with the byte offset in the file); limit_exceeded (the header is longer than the limit);
-    /// unsupported (another version or byte order, an unknown type of tensor, arrays in arrays, more than 64 dimensions,
-    /// blocks that inexact_blocks refuses); invalid_argument (inexact_blocks is none of its values); io; out_of_memory.
+    /// unsupported (another version or byte order, an unknown type of tensor, arrays in arrays, more than 64
+    /// dimensions, blocks that inexact_blocks refuses); invalid_argument (inexact_blocks is none of its values); io;
+    /// out_of_memory.
     static Result<std::unique_ptr<GgufFile>> open(FileBytes bytes, const FileOptions& options = {});
 
     [[nodiscard]] FileFormat format() const noexcept override { return FileFormat::gguf; }
@@ -64,7 +65,7 @@ public:
         return copied_bytes_.load(std::memory_order_relaxed);
     }
 
-private:
+  private:
     using Entry = GgufIndex::Entry;
 
     /// What a tensor becomes under the options.
@@ -91,8 +92,8 @@ private:
     AlignmentPolicy alignment_;
     InexactBlocks inexact_blocks_;
     bool exact_schemes_;
-    /// Shapes of raw tensors, whose rows are counted in bytes, and where that of each tensor starts among them; the latter
-    /// is empty when no tensor is raw.
+    /// Shapes of raw tensors, whose rows are counted in bytes, and where that of each tensor starts among them; the
+    /// latter is empty when no tensor is raw.
     std::vector<std::uint64_t> raw_dimensions_;
     std::vector<std::uint32_t> raw_shapes_;
     mutable std::atomic<std::uint64_t> copied_bytes_{0};

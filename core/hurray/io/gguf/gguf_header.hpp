@@ -19,12 +19,12 @@ struct GgufPlace {
     static constexpr std::uint64_t alone = ~std::uint64_t{0};
 };
 
-/// The start of a file, as far as it has been asked for: in place, or read in steps that double. Offsets are those of the
-/// file. Nothing is read or kept beyond the limit.
+/// The start of a file, as far as it has been asked for: in place, or read in steps that double. Offsets are those of
+/// the file. Nothing is read or kept beyond the limit.
 ///
 /// Pointers are valid until the next need().
 class GgufHeader {
-public:
+  public:
     /// @param limit below 4 GiB
     GgufHeader(FileBytes file, std::uint64_t limit) noexcept : file_(std::move(file)), limit_(limit) {}
 
@@ -42,7 +42,7 @@ public:
         return {reinterpret_cast<const char*>(at(offset)), static_cast<std::size_t>(length)};
     }
 
-private:
+  private:
     FileBytes file_;
     std::uint64_t limit_;
     FileWindow window_;

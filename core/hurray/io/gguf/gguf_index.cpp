@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <numeric>
 
 #include "core/hurray/base/checked.hpp"
 #include "core/hurray/base/endian.hpp"
 #include "core/hurray/base/utf8.hpp"
 #include "core/hurray/descriptor/descriptor.hpp"
 #include "core/hurray/io/quoted.hpp"
+#include "core/hurray/io/text_order.hpp"
 
 static_assert(std::endian::native == std::endian::little, "GGUF data is little-endian and is used in place");
 
@@ -28,39 +28,8 @@ constexpr std::uint64_t largest_count = std::numeric_limits<std::int64_t>::max()
 
 constexpr GgufPlace file_header{"header"};
 
-// Orders positions by the text that belongs to each, equal ones by position; already ordered input takes one pass.
-template <typename TextOf>
-std::vector<std::uint32_t> order_by_text(std::size_t count, TextOf text_of) {
-    std::vector<std::uint32_t> order(count);
-    std::iota(order.begin(), order.end(), 0U);
-    const auto less = [&](std::uint32_t a, std::uint32_t b) {
-        const auto compared = text_of(a) <=> text_of(b);
-        return compared != 0 ? compared < 0 : a < b;
-    };
-    if (!std::is_sorted(order.begin(), order.end(), less)) std::sort(order.begin(), order.end(), less);
-    return order;
-}
-
-// The first position whose text came before.
-template <typename TextOf>
-std::optional<std::uint32_t> find_duplicate(std::span<const std::uint32_t> order, TextOf text_of) {
-    std::optional<std::uint32_t> found;
-    for (std::size_t i = 1; i < order.size(); ++i) {
-        if (text_of(order[i - 1]) == text_of(order[i])) found = std::min(order[i], found.value_or(order[i]));
-    }
-    return found;
-}
-
-template <typename TextOf>
-std::optional<std::size_t> find_text(std::span<const std::uint32_t> order, std::string_view wanted, TextOf text_of) {
-    const auto found = std::lower_bound(order.begin(), order.end(), wanted,
-                                        [&](std::uint32_t i, std::string_view text) { return text_of(i) < text; });
-    if (found == order.end() || text_of(*found) != wanted) return std::nullopt;
-    return *found;
-}
-
-// Bytes of a tensor. Sizes are computed over the dimensions that are not 0, so that neither a product that wraps nor a 0
-// beside huge dimensions passes.
+// Bytes of a tensor. Sizes are computed over the dimensions that are not 0, so that neither a product that wraps nor a
+// 0 beside huge dimensions passes.
 Result<std::uint64_t> data_size(const GgufPlace& place, std::uint64_t at, const GgufType& type,
                                 std::span<const std::uint64_t> shape) {
     const std::uint64_t row = shape.empty() ? 1 : shape.back();
@@ -171,8 +140,8 @@ Result<void> GgufIndex::parse_metadata() {
     const auto key_of = [this](std::uint32_t i) { return text(metadata_[i].key); };
     by_key_ = order_by_text(metadata_.size(), key_of);
     if (const auto duplicate = find_duplicate(by_key_, key_of)) {
-        return gguf_fault(Status::invalid_format, metadata_[*duplicate].key.offset, {"metadata entry", *duplicate}, "key",
-                          "%s is there twice", Quoted(key_of(*duplicate)).c_str());
+        return gguf_fault(Status::invalid_format, metadata_[*duplicate].key.offset, {"metadata entry", *duplicate},
+                          "key", "%s is there twice", Quoted(key_of(*duplicate)).c_str());
     }
     return {};
 }
@@ -206,7 +175,7 @@ Result<void> GgufIndex::parse_tensor(std::uint64_t index) {
         return gguf_fault(Status::unsupported, at_, place, "rank", "%u, expected at most %u", rank, max_rank);
     }
     const std::uint64_t dimensions_at = at_ + 4;
-    const std::uint64_t type_at = dimensions_at + std::uint64_t{rank} * 8;
+    const std::uint64_t number_at = dimensions_at + std::uint64_t{rank} * 8;
     if (auto there = header_.need(dimensions_at, std::uint64_t{rank} * 8, place, "dimensions"); !there) return there;
     entry.rank = static_cast<std::uint8_t>(rank);
     entry.first_dimension = static_cast<std::uint32_t>(dimensions_.size());
@@ -215,25 +184,26 @@ Result<void> GgufIndex::parse_tensor(std::uint64_t index) {
         dimensions_.push_back(dimension);
     }
     const std::span<const std::uint64_t> shape(dimensions_.data() + entry.first_dimension, rank);
-    if (auto there = header_.need(type_at, 4, place, "type"); !there) return there;
-    const auto number = load_le<std::uint32_t>(header_.at(type_at));
+    if (auto there = header_.need(number_at, 4, place, "type"); !there) return there;
+    const auto number = load_le<std::uint32_t>(header_.at(number_at));
     const GgufType* type = find_gguf_type(number);
     // The size says what is wrong with the dimensions, which come first, whatever the type.
     static constexpr GgufType bytes{0, "", 1, 1, GgufKind::plain, 0, 0, nullptr};
     const auto size = data_size(place, dimensions_at, type == nullptr ? bytes : *type, shape);
     if (!size) return std::unexpected(size.error());
     if (type == nullptr) {
-        return gguf_fault(Status::unsupported, type_at, place, "type", "%u is no type of ggml that is read here", number);
+        return gguf_fault(Status::unsupported, number_at, place, "type", "%u is no type of ggml that is read here",
+                          number);
     }
-    entry.type = type;
-    entry.type_at = static_cast<std::uint32_t>(type_at);
+    entry.type = static_cast<std::uint8_t>(type - gguf_types().data());
     entry.byte_size = *size;
-    const std::uint64_t offset_at = type_at + 4;
+    const std::uint64_t offset_at = number_at + 4;
     if (auto there = header_.need(offset_at, 8, place, "offset"); !there) return there;
     entry.file_offset = load_le<std::uint64_t>(header_.at(offset_at));
     if (entry.file_offset % alignment_ != 0) {
-        return gguf_fault(Status::invalid_format, offset_at, place, "offset", "%llu, expected a multiple of the alignment, %u",
-                          static_cast<ull>(entry.file_offset), alignment_);
+        return gguf_fault(Status::invalid_format, offset_at, place, "offset",
+                          "%llu, expected a multiple of the alignment, %u", static_cast<ull>(entry.file_offset),
+                          alignment_);
     }
     entries_.push_back(entry);
     at_ = offset_at + 8;
@@ -265,7 +235,7 @@ Result<void> GgufIndex::place_data() {
     for (std::size_t i = 0; i < entries_.size(); ++i) {
         Entry& entry = entries_[i];
         if (entry.file_offset > size - start || entry.byte_size > size - start - entry.file_offset) {
-            return gguf_fault(Status::invalid_format, entry.type_at + 4, {"tensor info", i}, "offset",
+            return gguf_fault(Status::invalid_format, type_at(entry) + 4, {"tensor info", i}, "offset",
                               "%llu bytes at %llu are not inside the data, which has %llu",
                               static_cast<ull>(entry.byte_size), static_cast<ull>(entry.file_offset),
                               static_cast<ull>(size - start));
@@ -291,7 +261,7 @@ Result<void> GgufIndex::check_overlaps() const {
         const Entry& before = entries_[order[i - 1]];
         const Entry& entry = entries_[order[i]];
         if (before.file_offset + before.byte_size > entry.file_offset) {
-            return gguf_fault(Status::invalid_format, entry.type_at + 4, {"tensor info", order[i]}, "offset",
+            return gguf_fault(Status::invalid_format, type_at(entry) + 4, {"tensor info", order[i]}, "offset",
                               "the data of %s overlaps that of %s", Quoted(text(entry.name)).c_str(),
                               Quoted(text(before.name)).c_str());
         }

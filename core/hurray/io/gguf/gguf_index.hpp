@@ -15,10 +15,10 @@
 
 namespace hurray {
 
-/// What a header says. Texts and values stay where they are; beside them it takes a fixed number of bytes a tensor, entry
-/// and dimension, and four for every 64 strings of an array: no more than twice the header.
+/// What a header says. Texts and values stay where they are; beside them it takes a fixed number of bytes a tensor,
+/// entry and dimension, and four for every 64 strings of an array: no more than twice the header.
 class GgufIndex {
-public:
+  public:
     struct Text {
         std::uint32_t offset = 0;
         std::uint32_t length = 0;
@@ -28,11 +28,10 @@ public:
         std::uint64_t file_offset = 0;
         std::uint64_t byte_size = 0;
         Text name;
-        /// Where its type is in the header, for messages.
-        std::uint32_t type_at = 0;
         std::uint32_t first_dimension = 0;
         std::uint8_t rank = 0;
-        const GgufType* type = nullptr;
+        /// Position in gguf_types().
+        std::uint8_t type = 0;
     };
     struct MetadataEntry {
         Text key;
@@ -59,6 +58,11 @@ public:
     [[nodiscard]] std::string_view text(const Text& piece) const noexcept {
         return header_.text(piece.offset, piece.length);
     }
+    [[nodiscard]] static const GgufType& type(const Entry& entry) noexcept { return gguf_types()[entry.type]; }
+    /// Where in the file its type is, behind name, rank and dimensions; its offset follows. For messages.
+    [[nodiscard]] static std::uint64_t type_at(const Entry& entry) noexcept {
+        return std::uint64_t{entry.name.offset} + entry.name.length + 4 + std::uint64_t{entry.rank} * 8;
+    }
     /// In elements, the outermost dimension first: the reverse of the file's order.
     [[nodiscard]] std::span<const std::uint64_t> shape(const Entry& entry) const noexcept {
         return std::span(dimensions_).subspan(entry.first_dimension, entry.rank);
@@ -72,7 +76,7 @@ public:
     [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
     [[nodiscard]] std::optional<std::size_t> find_metadata(std::string_view key) const noexcept;
 
-private:
+  private:
     explicit GgufIndex(GgufHeader header) noexcept : header_(std::move(header)) {}
 
     Result<void> parse_counts();
@@ -96,8 +100,8 @@ private:
     std::vector<std::uint64_t> dimensions_;
     /// Where each 64th string of an array starts.
     std::vector<std::uint32_t> string_marks_;
-    /// Positions in entries_ and metadata_, ordered by name and key. Sorted rather than hashed: no choice of names makes a
-    /// search slow.
+    /// Positions in entries_ and metadata_, ordered by name and key. Sorted rather than hashed: no choice of names
+    /// makes a search slow.
     std::vector<std::uint32_t> by_name_;
     std::vector<std::uint32_t> by_key_;
 };

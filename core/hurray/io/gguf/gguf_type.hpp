@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace hurray {
@@ -17,8 +18,8 @@ enum class GgufKind : std::uint8_t {
     inexact_blocks,
 };
 
-/// A ggml type. Elements lie in blocks of block_elements that take block_bytes; those of plain types are blocks of their
-/// own. A row is a whole number of blocks.
+/// A ggml type. Elements lie in blocks of block_elements that take block_bytes; those of plain types are blocks of
+/// their own. A row is a whole number of blocks.
 struct GgufType {
     std::uint32_t number;
     std::string_view name;
@@ -33,6 +34,9 @@ struct GgufType {
     /// numbers are looked up in large tables.
     void (*dequantize)(const std::byte* block, float* out);
 };
+
+/// All of them.
+[[nodiscard]] std::span<const GgufType> gguf_types() noexcept;
 
 /// By ggml's number; null for one that was never given or is not used in files any more.
 [[nodiscard]] const GgufType* find_gguf_type(std::uint32_t number) noexcept;

@@ -15,9 +15,9 @@ using ull = unsigned long long;
 constexpr std::uint32_t type_count = 13;
 constexpr std::array<std::uint8_t, type_count> sizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
 constexpr std::array<MetadataType, type_count> types = {
-    MetadataType::uint64,  MetadataType::int64,   MetadataType::uint64, MetadataType::int64,   MetadataType::uint64,
-    MetadataType::int64,   MetadataType::float64, MetadataType::boolean, MetadataType::string, MetadataType::array,
-    MetadataType::uint64,  MetadataType::int64,   MetadataType::float64,
+    MetadataType::uint64, MetadataType::int64,   MetadataType::uint64,  MetadataType::int64,  MetadataType::uint64,
+    MetadataType::int64,  MetadataType::float64, MetadataType::boolean, MetadataType::string, MetadataType::array,
+    MetadataType::uint64, MetadataType::int64,   MetadataType::float64,
 };
 
 // Strings of an array between two marks.
@@ -40,8 +40,9 @@ Result<void> parse_string(GgufHeader& header, std::uint64_t& at, const GgufPlace
     const auto length = load_le<std::uint64_t>(header.at(at));
     const std::uint64_t start = at + length_size;
     if (length > header.file_size() - start) {
-        return gguf_fault(Status::invalid_format, at, place, "string length", "%llu bytes, but only %llu follow in the file",
-                          static_cast<ull>(length), static_cast<ull>(header.file_size() - start));
+        return gguf_fault(Status::invalid_format, at, place, "string length",
+                          "%llu bytes, but only %llu follow in the file", static_cast<ull>(length),
+                          static_cast<ull>(header.file_size() - start));
     }
     if (auto there = header.need(start, length, place, "string"); !there) return there;
     if (const auto invalid = find_invalid_utf8(header.text(start, length))) {
@@ -87,8 +88,9 @@ Result<void> parse_array(GgufHeader& header, std::uint64_t& at, const GgufPlace&
     const bool strings = *type == GgufValueType::string;
     const std::uint64_t left = header.file_size() - at - 8;
     if (count > left / (strings ? length_size : gguf_value_size(*type))) {
-        return gguf_fault(Status::invalid_format, at, place, "array length", "%llu, but only %llu bytes follow in the file",
-                          static_cast<ull>(count), static_cast<ull>(left));
+        return gguf_fault(Status::invalid_format, at, place, "array length",
+                          "%llu, but only %llu bytes follow in the file", static_cast<ull>(count),
+                          static_cast<ull>(left));
     }
     if (count > header.limit()) {
         return gguf_fault(Status::limit_exceeded, at, place, "array length",
@@ -157,9 +159,13 @@ MetadataView view_at(const GgufHeader& header, GgufValueType type, std::uint64_t
 
 }  // namespace
 
-std::uint32_t gguf_value_size(GgufValueType type) noexcept { return sizes[static_cast<std::size_t>(type)]; }
+std::uint32_t gguf_value_size(GgufValueType type) noexcept {
+    return sizes[static_cast<std::size_t>(type)];
+}
 
-MetadataType metadata_type(GgufValueType type) noexcept { return types[static_cast<std::size_t>(type)]; }
+MetadataType metadata_type(GgufValueType type) noexcept {
+    return types[static_cast<std::size_t>(type)];
+}
 
 Result<GgufValue> GgufValue::parse(GgufHeader& header, std::uint64_t& at, const GgufPlace& place,
                                    std::vector<std::uint32_t>& marks) {

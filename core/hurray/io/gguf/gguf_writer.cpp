@@ -41,7 +41,8 @@ struct Entry {
 };
 
 bool is_alignment(std::uint64_t number) noexcept {
-    return std::has_single_bit(number) && number >= GgufIndex::least_alignment && number <= GgufIndex::largest_alignment;
+    return std::has_single_bit(number) && number >= GgufIndex::least_alignment &&
+           number <= GgufIndex::largest_alignment;
 }
 
 std::unexpected<Error> no_alignment(const char* what, std::uint64_t number) {
@@ -96,9 +97,11 @@ struct GgufWriter::State {
     }
 
     Result<void> set_alignment(const MetadataValue& value) {
-        const bool positive = value.type == MetadataType::uint64 || (value.type == MetadataType::int64 && value.int64 >= 0);
+        const bool positive =
+            value.type == MetadataType::uint64 || (value.type == MetadataType::int64 && value.int64 >= 0);
         if (!positive) {
-            return fail(Status::invalid_argument, Error::no_offset, "metadata key general.alignment: expected an integer");
+            return fail(Status::invalid_argument, Error::no_offset,
+                        "metadata key general.alignment: expected an integer");
         }
         const auto number = value.type == MetadataType::uint64 ? value.uint64 : static_cast<std::uint64_t>(value.int64);
         if (!is_alignment(number)) return no_alignment("metadata key general.alignment", number);
@@ -132,8 +135,9 @@ struct GgufWriter::State {
         }
         out.resize(static_cast<std::size_t>(padded(out.size())));
         if (out.size() > GgufFile::default_header_limit) {
-            return fail(Status::limit_exceeded, Error::no_offset, "header: %llu bytes, readers accept no more than %llu",
-                        static_cast<ull>(out.size()), static_cast<ull>(GgufFile::default_header_limit));
+            return fail(Status::limit_exceeded, Error::no_offset,
+                        "header: %llu bytes, readers accept no more than %llu", static_cast<ull>(out.size()),
+                        static_cast<ull>(GgufFile::default_header_limit));
         }
         return out;
     }
@@ -176,7 +180,8 @@ struct GgufWriter::State {
 GgufWriter::GgufWriter(std::unique_ptr<State> state) noexcept : state_(std::move(state)) {}
 GgufWriter::~GgufWriter() = default;
 
-Result<std::unique_ptr<GgufWriter>> GgufWriter::create(std::unique_ptr<ByteSink> sink, const FileWriterOptions& options) {
+Result<std::unique_ptr<GgufWriter>> GgufWriter::create(std::unique_ptr<ByteSink> sink,
+                                                       const FileWriterOptions& options) {
     if (options.data_alignment != 0 && !is_alignment(options.data_alignment)) {
         return no_alignment("data_alignment", options.data_alignment);
     }
@@ -241,6 +246,8 @@ Result<void> GgufWriter::finish() {
     return done;
 }
 
-std::uint64_t GgufWriter::copied_bytes() const noexcept { return state_->copied_bytes; }
+std::uint64_t GgufWriter::copied_bytes() const noexcept {
+    return state_->copied_bytes;
+}
 
 }  // namespace hurray

@@ -13,20 +13,21 @@
 
 namespace hurray {
 
-/// Writes one GGUF file of version 3, little-endian. Metadata and tensors lie in the order in which they were given, each
-/// tensor at a multiple of the alignment, the bytes between are 0.
+/// Writes one GGUF file of version 3, little-endian. Metadata and tensors lie in the order in which they were given,
+/// each tensor at a multiple of the alignment, the bytes between are 0.
 ///
-/// Tensors are kept as shares of their buffers until finish(), which writes the data straight from them. Tensors that are
-/// not row-major are gathered, and schemes are put together to blocks, through a small buffer, and counted.
+/// Tensors are kept as shares of their buffers until finish(), which writes the data straight from them. Tensors that
+/// are not row-major are gathered, and schemes are put together to blocks, through a small buffer, and counted.
 class GgufWriter final : public ModelFileWriter {
-public:
+  public:
     /// Longest name of a tensor, in bytes: ggml opens no file with a longer one.
     static constexpr std::size_t longest_name = 63;
     /// The most dimensions that a tensor of ggml has.
     static constexpr std::uint32_t most_dimensions = 4;
 
     /// Errors: invalid_argument (options that are not GGUF's).
-    static Result<std::unique_ptr<GgufWriter>> create(std::unique_ptr<ByteSink> sink, const FileWriterOptions& options = {});
+    static Result<std::unique_ptr<GgufWriter>> create(std::unique_ptr<ByteSink> sink,
+                                                      const FileWriterOptions& options = {});
     ~GgufWriter() override;
 
     [[nodiscard]] FileFormat format() const noexcept override { return FileFormat::gguf; }
@@ -38,7 +39,7 @@ public:
     Result<void> finish() override;
     [[nodiscard]] std::uint64_t copied_bytes() const noexcept override;
 
-private:
+  private:
     struct State;
     explicit GgufWriter(std::unique_ptr<State> state) noexcept;
 

@@ -19,8 +19,7 @@ ScaleAndMinimum scale_and_minimum(const std::byte* packed, std::size_t part) noe
 }
 
 // The steps of IQ4_NL and IQ4_XS.
-constexpr std::array<int, 16> uneven_steps = {-127, -104, -83, -65, -49, -35, -22, -10,
-                                              1,    13,   25,  38,  53,  69,  89,  113};
+constexpr std::array<int, 16> uneven_steps = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
 void uneven(const std::byte* codes, float scale, float* out) noexcept {
     for (std::size_t i = 0; i < 16; ++i) {
@@ -118,8 +117,8 @@ void q6_k(const std::byte* block, float* out) {
         const std::byte* from = block + half * 64 + quarter % 2 * 32;
         const unsigned shift = quarter < 2 ? 0 : 4;
         for (std::size_t i = 0; i < 32; ++i) {
-            const unsigned code =
-                (byte_at(from, i) >> shift & 0xF) | (byte_at(high + half * 32, i) >> quarter * 2 & 3) << 4;
+            const unsigned code = (byte_at(from, i) >> shift & 0xF) | (byte_at(high + half * 32, i) >> quarter * 2 & 3)
+                                                                          << 4;
             const float step = scale * static_cast<float>(signed_at(scales, part * 2 + i / 16));
             out[part * 32 + i] = step * static_cast<float>(static_cast<int>(code) - 32);
         }
@@ -133,7 +132,9 @@ void q8_k(const std::byte* block, float* out) {
 }
 
 // scale (2) | codes (16)
-void iq4_nl(const std::byte* block, float* out) { uneven(block + 2, half_at(block), out); }
+void iq4_nl(const std::byte* block, float* out) {
+    uneven(block + 2, half_at(block), out);
+}
 
 // scale (2) | high two bits of the scales (2) | their low nibbles (4) | codes (8 times 16)
 void iq4_xs(const std::byte* block, float* out) {

@@ -8,7 +8,9 @@ namespace {
 constexpr std::size_t half_block = 16;
 
 // The fifth bits of 32 codes, those of element i at bit i.
-unsigned fifth_bit(std::uint32_t bits, std::size_t element) noexcept { return (bits >> element & 1) << 4; }
+unsigned fifth_bit(std::uint32_t bits, std::size_t element) noexcept {
+    return (bits >> element & 1) << 4;
+}
 
 }  // namespace
 

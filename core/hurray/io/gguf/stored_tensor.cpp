@@ -47,7 +47,8 @@ std::unexpected<Error> with_name(std::string_view name, const Error& error) {
 // not say.
 Result<void> check_sections(std::string_view name, const Descriptor& descriptor) {
     if (descriptor.is_opaque()) return unsupported(name, "a tag that is not known here");
-    if ((descriptor.flags() & descriptor_flag::shard) != 0) return unsupported(name, "GGUF cannot hold a shard's place");
+    if ((descriptor.flags() & descriptor_flag::shard) != 0)
+        return unsupported(name, "GGUF cannot hold a shard's place");
     if ((descriptor.flags() & descriptor_flag::composite_member) != 0) {
         return unsupported(name, "GGUF cannot hold a member of a composite");
     }
@@ -55,9 +56,12 @@ Result<void> check_sections(std::string_view name, const Descriptor& descriptor)
 }
 
 // Code 8 is 0 to ggml's Q4_0; so it is in uint4 with that zero point.
-std::int32_t zero_point_of(const Descriptor& descriptor) noexcept { return descriptor.element_type() == uint4_tag ? 8 : 0; }
+std::int32_t zero_point_of(const Descriptor& descriptor) noexcept {
+    return descriptor.element_type() == uint4_tag ? 8 : 0;
+}
 
-Result<const GgufType*> exact_type(std::string_view name, const Descriptor& descriptor, const QuantizationFields& fields) {
+Result<const GgufType*> exact_type(std::string_view name, const Descriptor& descriptor,
+                                   const QuantizationFields& fields) {
     const std::uint8_t element = descriptor.element_type();
     const GgufType* type = nullptr;
     if (fields.scheme == scheme_tag::per_block_affine) {
@@ -67,11 +71,13 @@ Result<const GgufType*> exact_type(std::string_view name, const Descriptor& desc
         type = find_gguf_type(gguf_number::mxfp4);
     }
     if (type == nullptr) {
-        return unsupported(name,
-                           "GGUF cannot hold this quantization; it has per_block_affine of int8, int4 and uint4, and mxfp "
-                           "of float4_e2m1");
+        return unsupported(
+            name,
+            "GGUF cannot hold this quantization; it has per_block_affine of int8, int4 and uint4, and mxfp "
+            "of float4_e2m1");
     }
-    if (fields.block_size != exact_block) return unsupported(name, "GGUF has blocks of 32 elements only for this scheme");
+    if (fields.block_size != exact_block)
+        return unsupported(name, "GGUF has blocks of 32 elements only for this scheme");
     if (fields.axis + 1 != descriptor.rank()) return unsupported(name, "GGUF has blocks along the last dimension only");
     if (descriptor.shape().back() % exact_block != 0) {
         return unsupported(name, "its last dimension is no whole number of blocks of 32, as GGUF demands");
@@ -133,14 +139,15 @@ Result<void> check_parameters(std::string_view name, const Tensor& tensor, const
         }
         if (arrays->has_zeros() && arrays->zero(i) != zero) {
             return fail(Status::unsupported, Error::no_offset, "tensor %s: zero point %llu is %d, but %s has %d",
-                        Quoted(name).c_str(), static_cast<ull>(i), arrays->zero(i), std::string(stored.type->name).c_str(),
-                        zero);
+                        Quoted(name).c_str(), static_cast<ull>(i), arrays->zero(i),
+                        std::string(stored.type->name).c_str(), zero);
         }
     }
     return {};
 }
 
-Result<void> write_blocks(const Tensor& tensor, const StoredTensor& stored, ByteSink& sink, std::uint64_t& copied_bytes) {
+Result<void> write_blocks(const Tensor& tensor, const StoredTensor& stored, ByteSink& sink,
+                          std::uint64_t& copied_bytes) {
     const GgufType& type = *stored.type;
     const ExactForm form = exact_form(type);
     const auto arrays = ParameterArrays::make(tensor, *quantization_fields(tensor.descriptor));
@@ -191,8 +198,9 @@ Result<StoredTensor> store_as_gguf(std::string_view name, const Descriptor& desc
     if (auto checked = check_sections(name, descriptor); !checked) return std::unexpected(checked.error());
     if (const auto view = dense_view(descriptor); !view) return with_name(name, view.error());
     if (descriptor.rank() > GgufWriter::most_dimensions) {
-        return fail(Status::unsupported, Error::no_offset, "tensor %s: %u dimensions, but ggml's tensors have at most %u",
-                    Quoted(name).c_str(), descriptor.rank(), GgufWriter::most_dimensions);
+        return fail(Status::unsupported, Error::no_offset,
+                    "tensor %s: %u dimensions, but ggml's tensors have at most %u", Quoted(name).c_str(),
+                    descriptor.rank(), GgufWriter::most_dimensions);
     }
     StoredTensor stored;
     const auto fields = quantization_fields(descriptor);
@@ -200,8 +208,9 @@ Result<StoredTensor> store_as_gguf(std::string_view name, const Descriptor& desc
         stored.type = find_plain_gguf_type(descriptor.element_type());
         if (stored.type == nullptr) {
             const ElementTypeInfo* type = find_element_type(descriptor.element_type());
-            return fail(Status::unsupported, Error::no_offset, "tensor %s: GGUF cannot hold the element type %s (tag %02x)",
-                        Quoted(name).c_str(), type == nullptr ? "of its own" : type->name, descriptor.element_type());
+            return fail(Status::unsupported, Error::no_offset,
+                        "tensor %s: GGUF cannot hold the element type %s (tag %02x)", Quoted(name).c_str(),
+                        type == nullptr ? "of its own" : type->name, descriptor.element_type());
         }
     } else if (is_private_scheme(fields->scheme)) {
         stored.type = raw_type(descriptor);
@@ -228,16 +237,18 @@ Result<void> check_stored(std::string_view name, const Tensor& tensor, const Sto
     if (auto checked = check_host_buffers(tensor); !checked) return with_name(name, checked.error());
     const Buffer& buffer = tensor.buffers.front();
     if (view->element_count != 0 && view->byte_offset - view->bytes_below < buffer.prefix) {
-        return fail(Status::invalid_argument, Error::no_offset,
-                    "tensor %s: byte_offset: elements start %llu bytes into the buffer, whose first %u bytes are not its own",
-                    Quoted(name).c_str(), static_cast<ull>(view->byte_offset - view->bytes_below), buffer.prefix);
+        return fail(
+            Status::invalid_argument, Error::no_offset,
+            "tensor %s: byte_offset: elements start %llu bytes into the buffer, whose first %u bytes are not its own",
+            Quoted(name).c_str(), static_cast<ull>(view->byte_offset - view->bytes_below), buffer.prefix);
     }
     if (stored.raw || stored.type->kind == GgufKind::plain) return {};
     if (!view->contiguous) return unsupported(name, "blocks that are not row-major");
     return check_parameters(name, tensor, stored);
 }
 
-Result<void> write_stored(const Tensor& tensor, const StoredTensor& stored, ByteSink& sink, std::uint64_t& copied_bytes) {
+Result<void> write_stored(const Tensor& tensor, const StoredTensor& stored, ByteSink& sink,
+                          std::uint64_t& copied_bytes) {
     if (stored.byte_size == 0) return {};
     if (!stored.raw && stored.type->kind != GgufKind::plain) return write_blocks(tensor, stored, sink, copied_bytes);
     const auto view = dense_view(tensor.descriptor);

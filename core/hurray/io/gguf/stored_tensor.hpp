@@ -34,6 +34,7 @@ Result<StoredTensor> store_as_gguf(std::string_view name, const Descriptor& desc
 Result<void> check_stored(std::string_view name, const Tensor& tensor, const StoredTensor& stored);
 
 /// Writes the bytes of a tensor that passed check_stored; adds what had to be moved to `copied_bytes`.
-Result<void> write_stored(const Tensor& tensor, const StoredTensor& stored, ByteSink& sink, std::uint64_t& copied_bytes);
+Result<void> write_stored(const Tensor& tensor, const StoredTensor& stored, ByteSink& sink,
+                          std::uint64_t& copied_bytes);
 
 }  // namespace hurray

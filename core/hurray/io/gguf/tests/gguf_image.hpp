@@ -22,9 +22,15 @@ std::string le(T value) {
     std::memcpy(bytes.data(), &value, sizeof value);
     return bytes;
 }
-inline std::string u32(std::uint32_t value) { return le(value); }
-inline std::string u64(std::uint64_t value) { return le(value); }
-inline std::string gguf_text(std::string_view text) { return u64(text.size()) + std::string(text); }
+inline std::string u32(std::uint32_t value) {
+    return le(value);
+}
+inline std::string u64(std::uint64_t value) {
+    return le(value);
+}
+inline std::string gguf_text(std::string_view text) {
+    return u64(text.size()) + std::string(text);
+}
 
 /// A file, part by part.
 struct GgufImage {
@@ -65,7 +71,8 @@ inline std::string gguf_info(std::string_view name, const std::vector<std::uint6
 }
 
 /// A file with one tensor "t".
-inline std::string gguf_image_of(const std::vector<std::uint64_t>& dimensions, std::uint32_t type, std::string_view data) {
+inline std::string gguf_image_of(const std::vector<std::uint64_t>& dimensions, std::uint32_t type,
+                                 std::string_view data) {
     return GgufImage{.tensors = {gguf_info("t", dimensions, type, 0)}, .data = std::string(data)}.bytes();
 }
 

@@ -1,7 +1,7 @@
 """GGUF in plain Python: a writer, a reader, and the numbers of ggml's blocks, one element at a time in float32.
 
-Written from the format's description alone; shares nothing with the library. Numbers are float32 as Python floats: single()
-rounds to the nearest after every operation, as a processor does.
+Written from the format's description alone; shares nothing with the library. Numbers are float32 as Python floats:
+single() rounds to the nearest after every operation, as a processor does.
 """
 
 import math
@@ -266,9 +266,8 @@ def q4_k(b):
 
 def q5_k(b):
     high = b[16:48]
-    return [
-        k_number(b, i, nibble(b, 48 + i // 64 * 32, i % 64, 32) | (high[i % 32] >> i // 32 & 1) << 4) for i in range(256)
-    ]
+    fifth = [(high[i % 32] >> i // 32 & 1) << 4 for i in range(256)]
+    return [k_number(b, i, nibble(b, 48 + i // 64 * 32, i % 64, 32) | fifth[i]) for i in range(256)]
 
 
 def q6_k(b):

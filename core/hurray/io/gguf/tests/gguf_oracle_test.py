@@ -1,4 +1,4 @@
-"""The library against gguf_oracle.py: files that Python wrote, files that the library wrote, numbers of every block type."""
+"""The library against gguf_oracle.py: files that Python wrote, files that the library wrote, numbers of every type."""
 
 import math
 import os
@@ -48,7 +48,8 @@ class File(unittest.TestCase):
         for _ in range(count):
             block = bytearray(self.rng.randbytes(size))
             for at in oracle.HALVES[kind]:
-                struct.pack_into("<e", block, at, self.rng.choice((-1, 1)) * self.rng.uniform(1, 2) * 2.0 ** self.rng.randint(-22, 10))
+                sign, power = self.rng.choice((-1, 1)), 2.0 ** self.rng.randint(-22, 10)
+                struct.pack_into("<e", block, at, sign * self.rng.uniform(1, 2) * power)
             if kind == "Q8_K":
                 struct.pack_into("<f", block, 0, self.rng.uniform(-2, 2) * 2.0 ** self.rng.randint(-100, 100))
             if kind == "MXFP4":
@@ -114,9 +115,11 @@ class File(unittest.TestCase):
     def metadata(self):
         rng = self.rng
         return [
-            ("u8", 0, 200), ("i8", 1, -7), ("u16", 2, 65535), ("i16", 3, -300), ("u32", 4, 2**32 - 1), ("i32", 5, -(2**31)),
-            ("f32", 6, oracle.single(0.1)), ("yes", 7, True), ("no", 7, False), ("text", 8, "a\0é€"), ("nothing", 8, ""),
-            ("u64", 10, 2**64 - 1), ("i64", 11, -(2**63)), ("f64", 12, 0.1), ("inf", 12, math.inf), ("tiny", 12, 5e-324),
+            ("u8", 0, 200), ("i8", 1, -7), ("u16", 2, 65535), ("i16", 3, -300), ("u32", 4, 2**32 - 1),
+            ("i32", 5, -(2**31)), ("f32", 6, oracle.single(0.1)), ("yes", 7, True), ("no", 7, False),
+            ("text", 8, "a\0é€"), ("nothing", 8, ""), ("u64", 10, 2**64 - 1), ("i64", 11, -(2**63)),
+            ("f64", 12, 0.1),
+            ("inf", 12, math.inf), ("tiny", 12, 5e-324),
             ("empty", 9, (4, [])), ("strings", 9, (8, [str(i) * (i % 5) for i in range(200)])),
             ("bools", 9, (7, [True, False, True])), ("bytes", 9, (0, list(rng.randbytes(50)))),
             ("floats", 9, (6, [oracle.single(rng.gauss(0, 1)) for _ in range(9)])),

@@ -23,7 +23,9 @@ void print_bytes(std::span<const std::byte> bytes) {
     for (const std::byte byte : bytes) std::printf("%02x", std::to_integer<unsigned>(byte));
 }
 
-void print_text(std::string_view text) { print_bytes(std::as_bytes(std::span(text))); }
+void print_text(std::string_view text) {
+    print_bytes(std::as_bytes(std::span(text)));
+}
 
 void print_value(const MetadataView& value) {
     switch (value.type) {

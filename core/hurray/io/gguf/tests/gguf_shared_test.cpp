@@ -35,7 +35,9 @@ const std::vector<Sample>& samples() {
     return all;
 }
 
-std::string shared_gguf(const char* name, const char* suffix) { return std::string("data/gguf/") + name + suffix; }
+std::string shared_gguf(const char* name, const char* suffix) {
+    return std::string("data/gguf/") + name + suffix;
+}
 
 // The tensor as float32, by way of its scheme where it has one.
 std::string float32_bytes(const Tensor& tensor) {
@@ -68,7 +70,8 @@ void expect_ggml_numbers(const Sample& sample, const FileOptions& options) {
         EXPECT_EQ(shape_of(*tensor), (std::vector<std::uint64_t>{3, 512})) << info.stored_type;
         const std::string numbers = float32_bytes(*tensor);
         ASSERT_LE(at + numbers.size(), expected.size());
-        EXPECT_TRUE(numbers == expected.substr(at, numbers.size())) << info.stored_type << " differs from ggml's numbers";
+        EXPECT_TRUE(numbers == expected.substr(at, numbers.size()))
+            << info.stored_type << " differs from ggml's numbers";
         at += numbers.size();
     }
     EXPECT_EQ(at, expected.size());
@@ -94,8 +97,10 @@ TEST(GgufShared, Float16IsGgmlsFloat32RoundedOnce) {
     for (const Sample& sample : samples()) {
         const auto path = shared_data(shared_gguf(sample.name, ".gguf"));
         if (!path) return;
-        const auto narrow = open_gguf_file(*path, {.inexact_blocks = InexactBlocks::float16, .exact_schemes = false}).value();
-        const auto wide = open_gguf_file(*path, {.inexact_blocks = InexactBlocks::float32, .exact_schemes = false}).value();
+        const auto narrow =
+            open_gguf_file(*path, {.inexact_blocks = InexactBlocks::float16, .exact_schemes = false}).value();
+        const auto wide =
+            open_gguf_file(*path, {.inexact_blocks = InexactBlocks::float32, .exact_schemes = false}).value();
         for (std::uint64_t i = 0; i < narrow->tensor_count(); ++i) {
             const auto info = narrow->tensor_info(i).value();
             if (wide->tensor_info(i).value().type_tag != float32_tag || info.type_tag != 0x01) continue;
@@ -114,7 +119,9 @@ TEST(GgufShared, MetadataIsReadExactly) {
         const auto path = shared_data(shared_gguf(sample.name, ".gguf"));
         if (!path) return;
         const auto file = open_gguf_file(*path).value();
-        const auto value = [&](const char* key) { return file->metadata(file->find_metadata(key).value()).value().value; };
+        const auto value = [&](const char* key) {
+            return file->metadata(file->find_metadata(key).value()).value().value;
+        };
         EXPECT_EQ(file->metadata_count(), 10U);
         EXPECT_EQ(value("general.architecture").text, "test");
         EXPECT_EQ(value("general.name").text, "tiny \xC3\xA9 random");

@@ -24,7 +24,9 @@ namespace {
 std::string floats(const std::vector<float>& numbers) {
     return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * 4};
 }
-std::string bytes_text(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+std::string bytes_text(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 TEST(Gguf, IsRecognisedByItsMagic) {
     const std::string image = gguf_image_of({4}, 0, floats({1, 2, 3, 4}));
@@ -37,7 +39,8 @@ TEST(Gguf, IsRecognisedByItsMagic) {
 }
 
 TEST(Gguf, Version2IsReadAsWell) {
-    const std::string image = GgufImage{.version = 2, .tensors = {gguf_info("t", {1}, 0, 0)}, .data = floats({5})}.bytes();
+    const std::string image =
+        GgufImage{.version = 2, .tensors = {gguf_info("t", {1}, 0, 0)}, .data = floats({5})}.bytes();
     const auto file = open_gguf_image(image).value();
     EXPECT_EQ(file->version(), 2U);
     EXPECT_EQ(bytes_text(element_bytes(file->tensor(0).value())), floats({5}));
@@ -54,22 +57,22 @@ TEST(Gguf, AFileOfMetadataOnlyNeedsNoPadding) {
 TEST(Gguf, AllThirteenTypesOfValues) {
     const double wide = 0.1;
     const float narrow = 0.1F;
-    const std::string image = GgufImage{.metadata = {
-                                            gguf_entry("u8", 0, "\xFF"),
-                                            gguf_entry("i8", 1, "\x80"),
-                                            gguf_entry("u16", 2, le<std::uint16_t>(0xFFFF)),
-                                            gguf_entry("i16", 3, le<std::int16_t>(-32768)),
-                                            gguf_entry("u32", 4, u32(0xFFFFFFFF)),
-                                            gguf_entry("i32", 5, le<std::int32_t>(-2147483647)),
-                                            gguf_entry("f32", 6, le(narrow)),
-                                            gguf_entry("bool", 7, std::string(1, '\0')),
-                                            gguf_entry("string", 8, gguf_text(std::string_view("a\0b", 3))),
-                                            gguf_entry("array", 9, u32(3) + u64(2) + le<std::int16_t>(-1) + le<std::int16_t>(7)),
-                                            gguf_entry("u64", 10, u64(~std::uint64_t{0})),
-                                            gguf_entry("i64", 11, le(std::numeric_limits<std::int64_t>::min())),
-                                            gguf_entry("f64", 12, le(wide)),
-                                        }}
-                                  .bytes();
+    const std::string image = GgufImage{
+        .metadata = {
+            gguf_entry("u8", 0, "\xFF"),
+            gguf_entry("i8", 1, "\x80"),
+            gguf_entry("u16", 2, le<std::uint16_t>(0xFFFF)),
+            gguf_entry("i16", 3, le<std::int16_t>(-32768)),
+            gguf_entry("u32", 4, u32(0xFFFFFFFF)),
+            gguf_entry("i32", 5, le<std::int32_t>(-2147483647)),
+            gguf_entry("f32", 6, le(narrow)),
+            gguf_entry("bool", 7, std::string(1, '\0')),
+            gguf_entry("string", 8, gguf_text(std::string_view("a\0b", 3))),
+            gguf_entry("array", 9, u32(3) + u64(2) + le<std::int16_t>(-1) + le<std::int16_t>(7)),
+            gguf_entry("u64", 10, u64(~std::uint64_t{0})),
+            gguf_entry("i64", 11, le(std::numeric_limits<std::int64_t>::min())),
+            gguf_entry("f64", 12, le(wide)),
+        }}.bytes();
     const auto file = open_gguf_image(image).value();
     ASSERT_EQ(file->metadata_count(), 13U);
     const auto value = [&](const char* key) { return file->metadata(file->find_metadata(key).value()).value().value; };
@@ -102,17 +105,17 @@ TEST(Gguf, AllThirteenTypesOfValues) {
 
 TEST(Gguf, ElementsOfArrays) {
     std::string strings;
-    for (int i = 0; i < 1000; ++i) strings += gguf_text(std::string(static_cast<std::size_t>(i % 7), 'a') + std::to_string(i));
-    const std::string image =
-        GgufImage{.metadata = {
-                      gguf_entry("none", 9, u32(8) + u64(0)),
-                      gguf_entry("strings", 9, u32(8) + u64(1000) + strings),
-                      gguf_entry("bools", 9, u32(7) + u64(3) + std::string("\1\0\1", 3)),
-                      gguf_entry("floats", 9, u32(6) + u64(2) + le(1.5F) + le(std::numeric_limits<float>::infinity())),
-                      gguf_entry("more", 9, u32(8) + u64(2) + gguf_text("") + gguf_text("last")),
-                      gguf_entry("one", 4, u32(1)),
-                  }}
-            .bytes();
+    for (int i = 0; i < 1000; ++i)
+        strings += gguf_text(std::string(static_cast<std::size_t>(i % 7), 'a') + std::to_string(i));
+    const std::string image = GgufImage{
+        .metadata = {
+            gguf_entry("none", 9, u32(8) + u64(0)),
+            gguf_entry("strings", 9, u32(8) + u64(1000) + strings),
+            gguf_entry("bools", 9, u32(7) + u64(3) + std::string("\1\0\1", 3)),
+            gguf_entry("floats", 9, u32(6) + u64(2) + le(1.5F) + le(std::numeric_limits<float>::infinity())),
+            gguf_entry("more", 9, u32(8) + u64(2) + gguf_text("") + gguf_text("last")),
+            gguf_entry("one", 4, u32(1)),
+        }}.bytes();
     const auto file = open_gguf_image(image).value();
     EXPECT_EQ(file->metadata(0).value().value.count, 0U);
     EXPECT_EQ(file->metadata_element(0, 0).error().code, Status::index_out_of_bounds);
@@ -157,13 +160,15 @@ TEST(Gguf, PlainTypesAreInPlace) {
         for (std::size_t i = 0; i < data.size(); ++i) data[i] = static_cast<char>(i * 37 + 1);
         const std::string image = gguf_image_of({3, 2}, plain.number, data);
         for (const bool exact_schemes : {true, false}) {
-            const auto file = open_gguf_image(image, {.inexact_blocks = InexactBlocks::float32, .exact_schemes = exact_schemes});
+            const auto file =
+                open_gguf_image(image, {.inexact_blocks = InexactBlocks::float32, .exact_schemes = exact_schemes});
             ASSERT_TRUE(file.has_value());
             const Tensor tensor = (*file)->tensor(0).value();
             EXPECT_EQ(tensor.descriptor.element_type(), plain.tag);
             EXPECT_EQ((*file)->tensor_info(0).value().type_tag, plain.tag);
             EXPECT_EQ(bytes_text(element_bytes(tensor)), data);
-            EXPECT_EQ(reinterpret_cast<const char*>(element_bytes(tensor).data()), image.data() + image.size() - data.size());
+            EXPECT_EQ(reinterpret_cast<const char*>(element_bytes(tensor).data()),
+                      image.data() + image.size() - data.size());
             EXPECT_TRUE(tensor.buffers[0].read_only);
             EXPECT_EQ((*file)->copied_bytes(), 0U);
         }
@@ -172,8 +177,9 @@ TEST(Gguf, PlainTypesAreInPlace) {
 
 TEST(Gguf, ScalarsAndEmptyTensors) {
     GgufImage image;
-    image.tensors = {gguf_info("scalar", {}, 0, 0), gguf_info("empty", {0, 3}, 0, 32), gguf_info("rows", {32, 0}, 8, 32),
-                     gguf_info("no columns", {0, 5}, 2, 32), gguf_info("raw", {256, 0}, 12, 32), gguf_info("mx", {32, 0}, 39, 0)};
+    image.tensors = {gguf_info("scalar", {}, 0, 0),      gguf_info("empty", {0, 3}, 0, 32),
+                     gguf_info("rows", {32, 0}, 8, 32),  gguf_info("no columns", {0, 5}, 2, 32),
+                     gguf_info("raw", {256, 0}, 12, 32), gguf_info("mx", {32, 0}, 39, 0)};
     image.data = floats({7}) + std::string(28, '\0');
     const std::string bytes = image.bytes();
     const auto file = open_gguf_image(bytes).value();
@@ -282,8 +288,8 @@ TEST(Gguf, TensorsOutliveTheFile) {
 
 TEST(Gguf, DescriptorsAreThoseOfTheTensors) {
     GgufImage image;
-    image.tensors = {gguf_info("plain", {32, 2}, 1, 0), gguf_info("exact", {32, 2}, 2, 128), gguf_info("mx", {64}, 39, 192),
-                     gguf_info("inexact", {256, 2}, 14, 256)};
+    image.tensors = {gguf_info("plain", {32, 2}, 1, 0), gguf_info("exact", {32, 2}, 2, 128),
+                     gguf_info("mx", {64}, 39, 192), gguf_info("inexact", {256, 2}, 14, 256)};
     image.data = std::string(256 + 420, '\1');
     const std::string bytes = image.bytes();
     for (const auto inexact : {InexactBlocks::raw, InexactBlocks::float32, InexactBlocks::float16}) {
@@ -335,8 +341,9 @@ TEST(Gguf, TypesThatNeedTablesAreRawOnly) {
         std::size_t bytes;
         const char* name;
     };
-    for (const Type& type : {Type{16, 66, "IQ2_XXS"}, Type{17, 74, "IQ2_XS"}, Type{18, 98, "IQ3_XXS"}, Type{19, 50, "IQ1_S"},
-                             Type{21, 110, "IQ3_S"}, Type{22, 82, "IQ2_S"}, Type{29, 56, "IQ1_M"}}) {
+    for (const Type& type :
+         {Type{16, 66, "IQ2_XXS"}, Type{17, 74, "IQ2_XS"}, Type{18, 98, "IQ3_XXS"}, Type{19, 50, "IQ1_S"},
+          Type{21, 110, "IQ3_S"}, Type{22, 82, "IQ2_S"}, Type{29, 56, "IQ1_M"}}) {
         const std::string data(type.bytes, '\3');
         const std::string image = gguf_image_of({256}, type.number, data);
         const auto raw = open_gguf_image(image).value();
@@ -346,7 +353,8 @@ TEST(Gguf, TypesThatNeedTablesAreRawOnly) {
             const auto file = open_gguf_image(image, {.inexact_blocks = inexact}).value();
             for (const auto& error : {file->tensor(0).error(), file->descriptor(0).error()}) {
                 EXPECT_EQ(error.code, Status::unsupported);
-                EXPECT_NE(std::string_view(error.message).find("inexact_blocks: raw"), std::string_view::npos) << error.message;
+                EXPECT_NE(std::string_view(error.message).find("inexact_blocks: raw"), std::string_view::npos)
+                    << error.message;
             }
         }
     }
@@ -362,7 +370,8 @@ std::vector<float> scheme_numbers(const GgufFile& file) {
 
 // What ggml makes of the block.
 std::vector<float> ggml_numbers(const std::string& image) {
-    const auto file = open_gguf_image(image, {.inexact_blocks = InexactBlocks::float32, .exact_schemes = false}).value();
+    const auto file =
+        open_gguf_image(image, {.inexact_blocks = InexactBlocks::float32, .exact_schemes = false}).value();
     std::vector<float> numbers(32);
     std::memcpy(numbers.data(), element_bytes(file->tensor(0).value()).data(), 128);
     return numbers;
@@ -376,8 +385,12 @@ struct Block {
     std::string refusal;
 };
 
-std::string half(std::uint16_t bits) { return le(bits); }
-std::string exponent(int code) { return std::string(1, static_cast<char>(code)); }
+std::string half(std::uint16_t bits) {
+    return le(bits);
+}
+std::string exponent(int code) {
+    return std::string(1, static_cast<char>(code));
+}
 std::string codes(std::size_t count, std::initializer_list<int> values) {
     std::string out;
     const std::vector<int> all(values);
@@ -396,7 +409,8 @@ TEST(Gguf, ExactBlocksAreThoseThatTheSchemeSaysBitForBit) {
         {"scale 0, codes below", 8, half(0x0000) + codes(32, {-5, -128}), ""},
         {"scale -0, codes 0", 8, half(0x8000) + codes(32, {0}), ""},
         {"scale -0, codes above", 8, half(0x8000) + codes(32, {0, 9}), ""},
-        {"scale 0, codes of both signs", 8, half(0x0000) + codes(32, {1, -1}), "its scale is 0 and its codes have both signs"},
+        {"scale 0, codes of both signs", 8, half(0x0000) + codes(32, {1, -1}),
+         "its scale is 0 and its codes have both signs"},
         {"scale NaN", 8, half(0x7E00) + codes(32, {1}), "its scale is NaN"},
         {"scale infinite", 8, half(0xFC00) + codes(32, {1}), "its scale is infinite"},
         {"ordinary", 2, half(0xB111) + codes(16, {0x0F, 0xF0, 0x87, 0x78, 0x12}), ""},
@@ -406,7 +420,8 @@ TEST(Gguf, ExactBlocksAreThoseThatTheSchemeSaysBitForBit) {
         {"scale NaN", 2, half(0x7C01) + codes(16, {0x88}), "NaN"},
         {"ordinary", 39, exponent(0x7F) + codes(16, {0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE}), ""},
         {"code of -0 is 0 to ggml", 39, exponent(0x80) + codes(16, {0x88, 0x08}), ""},
-        {"smallest scale allowed", 39, exponent(0x01) + codes(16, {0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE}), ""},
+        {"smallest scale allowed", 39, exponent(0x01) + codes(16, {0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE}),
+         ""},
         {"largest scale allowed", 39, exponent(0xFE) + codes(16, {0x10, 0x32, 0x54, 0x76, 0x98, 0xBA, 0xDC, 0xFE}), ""},
         {"scale 00, zeros: ggml's block of zeros", 39, exponent(0) + codes(16, {0x00}), ""},
         {"scale 00, even codes", 39, exponent(0) + codes(16, {0x42, 0x65, 0x70, 0xCA, 0xFE}), ""},
@@ -459,7 +474,8 @@ TEST(Gguf, RepackedBytesAreCounted) {
     EXPECT_EQ(file->copied_bytes(), 72U);
     EXPECT_TRUE(file->tensor(0).has_value());
     EXPECT_EQ(file->copied_bytes(), 144U);
-    const auto numbers = open_gguf_image(image, {.inexact_blocks = InexactBlocks::float32, .exact_schemes = false}).value();
+    const auto numbers =
+        open_gguf_image(image, {.inexact_blocks = InexactBlocks::float32, .exact_schemes = false}).value();
     EXPECT_TRUE(numbers->tensor(0).has_value());
     EXPECT_EQ(numbers->copied_bytes(), 512U);
 }

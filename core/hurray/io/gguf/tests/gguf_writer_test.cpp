@@ -19,11 +19,13 @@
 namespace hurray {
 namespace {
 
-std::string bytes_text(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+std::string bytes_text(std::span<const std::byte> bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 
 /// Writes into a file of its own and opens it.
 class Rewritten {
-public:
+  public:
     explicit Rewritten(const FileWriterOptions& options = {}) {
         auto writer = create_model_file(path(), FileFormat::gguf, options);
         EXPECT_TRUE(writer.has_value());
@@ -41,7 +43,7 @@ public:
     [[nodiscard]] std::string path() const { return folder_.path() + "/written.gguf"; }
     [[nodiscard]] const TemporaryFolder& folder() const { return folder_; }
 
-private:
+  private:
     TemporaryFolder folder_;
     std::unique_ptr<ModelFileWriter> writer_;
 };
@@ -68,9 +70,15 @@ TEST(GgufWriter, PlainTensorsOfEveryDenseLayout) {
             {"row-major", {.type = type, .shape = {3, 5}}},
             {"offset", {.type = type, .shape = {3, 5}, .byte_offset = 64}},
             {"column-major", {.type = type, .layout = layout_tag::col_major, .shape = {3, 5}}},
-            {"reversed", {.type = type, .layout = layout_tag::strided, .shape = {4}, .strides = {-2}, .byte_offset = 64,
-                          .byte_size = 128}},
-            {"broadcast", {.type = type, .layout = layout_tag::strided, .shape = {3, 2}, .strides = {0, 1}, .byte_size = 64}},
+            {"reversed",
+             {.type = type,
+              .layout = layout_tag::strided,
+              .shape = {4},
+              .strides = {-2},
+              .byte_offset = 64,
+              .byte_size = 128}},
+            {"broadcast",
+             {.type = type, .layout = layout_tag::strided, .shape = {3, 2}, .strides = {0, 1}, .byte_size = 64}},
             {"empty", {.type = type, .shape = {3, 0, 2}}},
             {"four", {.type = type, .shape = {2, 1, 3, 2}}},
         };
@@ -95,7 +103,8 @@ TEST(GgufWriter, PlainTensorsOfEveryDenseLayout) {
             const std::byte* origin = before.buffers[0].data + before.descriptor.byte_offset();
             std::uint64_t at = 0;
             const auto expect_element = [&](std::int64_t place) {
-                EXPECT_EQ(std::memcmp(elements.data() + at, origin + place * static_cast<std::int64_t>(width), width), 0);
+                EXPECT_EQ(std::memcmp(elements.data() + at, origin + place * static_cast<std::int64_t>(width), width),
+                          0);
                 at += width;
             };
             if (spec.layout == layout_tag::col_major) {
@@ -129,8 +138,10 @@ TEST(GgufWriter, SchemesBecomeBlocksAndAreReadBackTheSame) {
         QuantizeSpec spec;
     };
     const std::vector<Case> cases = {
-        {"Q8_0", {.scheme = 0x03, .storage_type = 0x10, .scale_type = 0x01, .symmetric = true, .axis = 2, .block_size = 32}},
-        {"Q4_0", {.scheme = 0x03, .storage_type = 0x48, .scale_type = 0x01, .symmetric = true, .axis = 2, .block_size = 32}},
+        {"Q8_0",
+         {.scheme = 0x03, .storage_type = 0x10, .scale_type = 0x01, .symmetric = true, .axis = 2, .block_size = 32}},
+        {"Q4_0",
+         {.scheme = 0x03, .storage_type = 0x48, .scale_type = 0x01, .symmetric = true, .axis = 2, .block_size = 32}},
         {"MXFP4", {.scheme = 0x05, .storage_type = 0x43, .axis = 2, .block_size = 32}},
     };
     for (const Case& each : cases) {
@@ -205,8 +216,9 @@ TEST(GgufWriter, ScalesAndZeroPointsThatMeanTheSame) {
     const std::string halves = le<std::uint16_t>(0x3800) + le<std::uint16_t>(0xC200);
     std::vector<Case> cases;
     cases.push_back({"float32 scales", block_tensor(0x10, affine(0x03, true), {64}, floats), "Q8_0"});
-    cases.push_back({"bfloat16 scales", block_tensor(0x10, affine(0x02, true), {64},
-                                                     le<std::uint16_t>(0x3F00) + le<std::uint16_t>(0xC040)), "Q8_0"});
+    cases.push_back(
+        {"bfloat16 scales",
+         block_tensor(0x10, affine(0x02, true), {64}, le<std::uint16_t>(0x3F00) + le<std::uint16_t>(0xC040)), "Q8_0"});
     cases.push_back({"zero points 0", block_tensor(0x10, affine(0x01, false), {64}, halves, zeros), "Q8_0"});
     cases.push_back({"int4, zero points 0", block_tensor(0x48, affine(0x03, false), {64}, floats, zeros), "Q4_0"});
     cases.push_back({"uint4, zero points 8", block_tensor(0x49, affine(0x01, false), {64}, halves, eights), "Q4_0"});
@@ -220,7 +232,8 @@ TEST(GgufWriter, ScalesAndZeroPointsThatMeanTheSame) {
         std::vector<float> before(64);
         std::vector<float> after(64);
         ASSERT_TRUE(dequantize_into(each.tensor, 0x03, std::as_writable_bytes(std::span(before))).has_value());
-        ASSERT_TRUE(dequantize_into(read->tensor(0).value(), 0x03, std::as_writable_bytes(std::span(after))).has_value());
+        ASSERT_TRUE(
+            dequantize_into(read->tensor(0).value(), 0x03, std::as_writable_bytes(std::span(after))).has_value());
         EXPECT_EQ(before, after);
     }
 }
@@ -288,24 +301,26 @@ TEST(GgufWriter, WhatGgufCannotHoldIsRefused) {
                         "the last dimension"});
     refusals.push_back({"scale that is no float16", block_tensor(0x10, affine(0x03, true), {64}, le(0.5F) + le(0.1F)),
                         unsupported, "scale 1 is no float16"});
-    refusals.push_back({"scale beyond float16", block_tensor(0x10, affine(0x03, true), {64}, le(1e6F) + le(1.0F)), unsupported,
-                        "scale 0"});
-    refusals.push_back({"zero point", block_tensor(0x10, affine(0x01, false), {64}, halves, zeros), unsupported,
-                        "zero point 1 is 1"});
-    refusals.push_back({"zero points of uint4", block_tensor(0x49, affine(0x01, false), {64}, halves, zeros), unsupported,
-                        "zero point 0 is 0, but Q4_0 has 8"});
-    refusals.push_back({"uint4, symmetric", block_tensor(0x49, affine(0x01, true), {64}, halves), unsupported, "symmetric"});
+    refusals.push_back({"scale beyond float16", block_tensor(0x10, affine(0x03, true), {64}, le(1e6F) + le(1.0F)),
+                        unsupported, "scale 0"});
+    refusals.push_back(
+        {"zero point", block_tensor(0x10, affine(0x01, false), {64}, halves, zeros), unsupported, "zero point 1 is 1"});
+    refusals.push_back({"zero points of uint4", block_tensor(0x49, affine(0x01, false), {64}, halves, zeros),
+                        unsupported, "zero point 0 is 0, but Q4_0 has 8"});
+    refusals.push_back(
+        {"uint4, symmetric", block_tensor(0x49, affine(0x01, true), {64}, halves), unsupported, "symmetric"});
     refusals.push_back({"scale 0", block_tensor(0x10, affine(0x01, true), {64}, le<std::uint32_t>(0x3C00)),
                         Status::invalid_quantization, "scale 1"});
-    refusals.push_back({"another private scheme", private_tensor("XXXX", {20}), unsupported, "this private quantization"});
+    refusals.push_back(
+        {"another private scheme", private_tensor("XXXX", {20}), unsupported, "this private quantization"});
     refusals.push_back({"payload of no type", private_tensor("GGUF" + u32(4) + u32(32) + u32(20), {20}), unsupported,
                         "this private quantization"});
-    refusals.push_back({"payload of another block", private_tensor("GGUF" + u32(3) + u32(32) + u32(21), {20}), unsupported,
-                        "this private quantization"});
-    refusals.push_back({"rows that are no blocks", private_tensor("GGUF" + u32(3) + u32(32) + u32(20), {2, 30}), unsupported,
-                        "Q4_1 blocks of 20"});
-    refusals.push_back({"blocks of int8", private_tensor("GGUF" + u32(3) + u32(32) + u32(20), {20}, 0x10), unsupported,
-                        "uint8"});
+    refusals.push_back({"payload of another block", private_tensor("GGUF" + u32(3) + u32(32) + u32(21), {20}),
+                        unsupported, "this private quantization"});
+    refusals.push_back({"rows that are no blocks", private_tensor("GGUF" + u32(3) + u32(32) + u32(20), {2, 30}),
+                        unsupported, "Q4_1 blocks of 20"});
+    refusals.push_back(
+        {"blocks of int8", private_tensor("GGUF" + u32(3) + u32(32) + u32(20), {20}, 0x10), unsupported, "uint8"});
     for (const Refusal& refusal : refusals) {
         SCOPED_TRACE(refusal.what);
         Rewritten file;
@@ -329,7 +344,8 @@ TEST(GgufWriter, NamesAndKeys) {
         EXPECT_EQ(done.error().code, code) << done.error().message;
     };
     const std::string nul("a\0b", 3);
-    for (const std::string& name : {std::string(), std::string("a"), nul, std::string("\xC3\xA9"), std::string(63, 'n')}) {
+    for (const std::string& name :
+         {std::string(), std::string("a"), nul, std::string("\xC3\xA9"), std::string(63, 'n')}) {
         EXPECT_TRUE(writer.add(name, tensor).has_value());
         expect(writer.add(name, tensor), Status::invalid_argument);
     }
@@ -426,7 +442,8 @@ TEST(GgufWriter, TheAlignmentOfTheDataAndWhoSaysIt) {
     EXPECT_FALSE(GgufWriter::create(std::make_unique<MemorySink>(), {.compress = true}).has_value());
     Rewritten file;
     for (const std::uint64_t bad : {std::uint64_t{0}, std::uint64_t{48}, std::uint64_t{1} << 40}) {
-        EXPECT_EQ(file.writer().set_metadata("general.alignment", uint_value(bad)).error().code, Status::invalid_argument);
+        EXPECT_EQ(file.writer().set_metadata("general.alignment", uint_value(bad)).error().code,
+                  Status::invalid_argument);
     }
     EXPECT_EQ(file.writer().set_metadata("general.alignment", text_value("32")).error().code, Status::invalid_argument);
 }
@@ -435,9 +452,11 @@ TEST(GgufWriter, AnnouncedTensorsAreMadeWhenTheyAreWritten) {
     Rewritten file;
     int made = 0;
     const Tensor first = make_tensor({.shape = {3}, .seed = 5});
-    ASSERT_TRUE(file.writer().add("a", first.descriptor, [&]() -> Result<Tensor> { return ++made, first; }).has_value());
+    ASSERT_TRUE(
+        file.writer().add("a", first.descriptor, [&]() -> Result<Tensor> { return ++made, first; }).has_value());
     const Tensor blocks = block_tensor(0x10, affine(0x01, true), {64}, le<std::uint32_t>(0x3C003C00));
-    ASSERT_TRUE(file.writer().add("b", blocks.descriptor, [&]() -> Result<Tensor> { return ++made, blocks; }).has_value());
+    ASSERT_TRUE(
+        file.writer().add("b", blocks.descriptor, [&]() -> Result<Tensor> { return ++made, blocks; }).has_value());
     EXPECT_EQ(made, 0);
     const auto read = file.finish();
     EXPECT_EQ(made, 2);
