@@ -15,8 +15,8 @@
 
 namespace hurray {
 
-/// What a header says. Texts and values stay where they are; beside them it takes a fixed number of bytes a tensor,
-/// entry and dimension, and four for every 64 strings of an array: no more than twice the header.
+/// What a header says. Texts and values stay where they are; beside them it takes a fixed number of bytes a tensor, entry
+/// and dimension, and four for every 64 strings of an array: a small multiple of the header's own size.
 class GgufIndex {
   public:
     struct Text {

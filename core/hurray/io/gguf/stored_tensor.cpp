@@ -7,13 +7,12 @@
 
 #include "core/hurray/base/checked.hpp"
 #include "core/hurray/base/endian.hpp"
-#include "core/hurray/host_memory.hpp"
 #include "core/hurray/io/gguf/exact_blocks.hpp"
 #include "core/hurray/io/gguf/gguf_writer.hpp"
 #include "core/hurray/io/gguf/raw_scheme.hpp"
+#include "core/hurray/io/outgoing_elements.hpp"
 #include "core/hurray/io/quoted.hpp"
 #include "core/hurray/layout/dense_view.hpp"
-#include "core/hurray/layout/row_major_gather.hpp"
 #include "core/hurray/quantization/parameter_arrays.hpp"
 #include "core/hurray/quantization/parameter_check.hpp"
 #include "core/hurray/types/element_type.hpp"
@@ -31,28 +30,11 @@ constexpr std::uint8_t uint8_tag = 0x11;
 constexpr std::uint8_t int4_tag = 0x48;
 constexpr std::uint8_t uint4_tag = 0x49;
 
-// Elements and blocks that pass through the buffer at once; a multiple of 8, so that packed elements end at a byte.
-constexpr std::uint64_t elements_at_once = 64 * 1024;
+// Blocks that pass through the buffer at once.
 constexpr std::uint64_t blocks_at_once = 16 * 1024;
 
 std::unexpected<Error> unsupported(std::string_view name, const char* what) {
     return fail(Status::unsupported, Error::no_offset, "tensor %s: %s", Quoted(name).c_str(), what);
-}
-
-std::unexpected<Error> with_name(std::string_view name, const Error& error) {
-    return fail(error.code, error.offset, "tensor %s: %s", Quoted(name).c_str(), error.message);
-}
-
-// What the format has no words for must not be lost in silence. Statistics can be: they say nothing that the data does
-// not say.
-Result<void> check_sections(std::string_view name, const Descriptor& descriptor) {
-    if (descriptor.is_opaque()) return unsupported(name, "a tag that is not known here");
-    if ((descriptor.flags() & descriptor_flag::shard) != 0)
-        return unsupported(name, "GGUF cannot hold a shard's place");
-    if ((descriptor.flags() & descriptor_flag::composite_member) != 0) {
-        return unsupported(name, "GGUF cannot hold a member of a composite");
-    }
-    return {};
 }
 
 // Code 8 is 0 to ggml's Q4_0; so it is in uint4 with that zero point.
@@ -86,7 +68,7 @@ Result<const GgufType*> exact_type(std::string_view name, const Descriptor& desc
         return unsupported(name, "GGUF's Q4_0 has the zero point 8 for uint4, but the scheme is symmetric");
     }
     const auto view = dense_view(descriptor);
-    if (!view) return with_name(name, view.error());
+    if (!view) return of_tensor(name, view.error());
     if (!view->contiguous) return unsupported(name, "blocks that are not row-major");
     return type;
 }
@@ -125,10 +107,10 @@ bool half_scale(const ParameterArrays& arrays, std::uint64_t entry, std::byte* o
 }
 
 Result<void> check_parameters(std::string_view name, const Tensor& tensor, const StoredTensor& stored) {
-    if (auto checked = check_quantization_parameters(tensor); !checked) return with_name(name, checked.error());
+    if (auto checked = check_quantization_parameters(tensor); !checked) return of_tensor(name, checked.error());
     if (stored.type->scheme_tag != scheme_tag::per_block_affine) return {};
     const auto arrays = ParameterArrays::make(tensor, *quantization_fields(tensor.descriptor));
-    if (!arrays) return with_name(name, arrays.error());
+    if (!arrays) return of_tensor(name, arrays.error());
     const std::int32_t zero = zero_point_of(tensor.descriptor);
     for (std::uint64_t i = 0; i < arrays->entries(); ++i) {
         std::array<std::byte, 2> scale;
@@ -176,27 +158,23 @@ Result<void> write_blocks(const Tensor& tensor, const StoredTensor& stored, Byte
     return {};
 }
 
-Result<void> write_gathered(const Tensor& tensor, std::uint32_t bits, ByteSink& sink, std::uint64_t& copied_bytes) {
+Result<void> write_gathered(const Tensor& tensor, ByteSink& sink, std::uint64_t& copied_bytes) {
     const Descriptor& descriptor = tensor.descriptor;
     std::vector<std::int64_t> strides(descriptor.rank());
     if (auto done = dense_strides(descriptor, strides); !done) return done;
-    RowMajorGather gather({tensor.buffers.front().data + descriptor.byte_offset(), bits, descriptor.shape(), strides});
-    std::vector<std::byte> out(static_cast<std::size_t>(std::min(elements_at_once, gather.remaining()) * bits / 8));
-    while (gather.remaining() != 0) {
-        const std::uint64_t count = std::min(elements_at_once, gather.remaining());
-        gather.next(out, count);
-        const auto bytes = std::span(out).first(static_cast<std::size_t>(count * bits / 8));
-        if (auto written = sink.write(bytes); !written) return written;
-        copied_bytes += bytes.size();
-    }
-    return {};
+    const std::byte* origin = tensor.buffers.front().data + descriptor.byte_offset();
+    const std::uint32_t bits = find_element_type(descriptor.element_type())->bits;
+    const auto take = [&](std::span<const std::byte> piece) { return sink.write(piece); };
+    return gather_outgoing({origin, bits, descriptor.shape(), strides}, take, copied_bytes);
 }
 
 }  // namespace
 
 Result<StoredTensor> store_as_gguf(std::string_view name, const Descriptor& descriptor) {
-    if (auto checked = check_sections(name, descriptor); !checked) return std::unexpected(checked.error());
-    if (const auto view = dense_view(descriptor); !view) return with_name(name, view.error());
+    if (descriptor.is_opaque()) return unsupported(name, "a tag that is not known here");
+    auto checked = check_sections("GGUF", name, descriptor, descriptor_flag::quantization);
+    if (!checked) return std::unexpected(checked.error());
+    if (const auto view = dense_view(descriptor); !view) return of_tensor(name, view.error());
     if (descriptor.rank() > GgufWriter::most_dimensions) {
         return fail(Status::unsupported, Error::no_offset,
                     "tensor %s: %u dimensions, but ggml's tensors have at most %u", Quoted(name).c_str(),
@@ -232,17 +210,10 @@ Result<StoredTensor> store_as_gguf(std::string_view name, const Descriptor& desc
 }
 
 Result<void> check_stored(std::string_view name, const Tensor& tensor, const StoredTensor& stored) {
-    const auto view = dense_view(tensor.descriptor);
-    if (!view) return with_name(name, view.error());
-    if (auto checked = check_host_buffers(tensor); !checked) return with_name(name, checked.error());
-    const Buffer& buffer = tensor.buffers.front();
-    if (view->element_count != 0 && view->byte_offset - view->bytes_below < buffer.prefix) {
-        return fail(
-            Status::invalid_argument, Error::no_offset,
-            "tensor %s: byte_offset: elements start %llu bytes into the buffer, whose first %u bytes are not its own",
-            Quoted(name).c_str(), static_cast<ull>(view->byte_offset - view->bytes_below), buffer.prefix);
-    }
+    if (auto checked = check_outgoing_buffers(name, tensor); !checked) return checked;
     if (stored.raw || stored.type->kind == GgufKind::plain) return {};
+    const auto view = dense_view(tensor.descriptor);
+    if (!view) return of_tensor(name, view.error());
     if (!view->contiguous) return unsupported(name, "blocks that are not row-major");
     return check_parameters(name, tensor, stored);
 }
@@ -254,7 +225,7 @@ Result<void> write_stored(const Tensor& tensor, const StoredTensor& stored, Byte
     const auto view = dense_view(tensor.descriptor);
     if (!view) return std::unexpected(view.error());
     if (!view->contiguous) {
-        return write_gathered(tensor, find_element_type(tensor.descriptor.element_type())->bits, sink, copied_bytes);
+        return write_gathered(tensor, sink, copied_bytes);
     }
     return sink.write(std::span<const std::byte>(tensor.buffers.front().data + tensor.descriptor.byte_offset(),
                                                  static_cast<std::size_t>(stored.byte_size)));

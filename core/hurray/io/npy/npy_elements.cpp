@@ -6,12 +6,10 @@
 #include <vector>
 
 #include "core/hurray/base/checked.hpp"
-#include "core/hurray/host_memory.hpp"
-#include "core/hurray/io/bool_bytes.hpp"
 #include "core/hurray/io/npy/npy_header.hpp"
+#include "core/hurray/io/outgoing_elements.hpp"
 #include "core/hurray/io/quoted.hpp"
 #include "core/hurray/layout/dense_view.hpp"
-#include "core/hurray/layout/row_major_gather.hpp"
 #include "core/hurray/transcode/transcode.hpp"
 #include "core/hurray/types/element_type.hpp"
 
@@ -20,8 +18,6 @@ namespace {
 
 using ull = unsigned long long;
 
-// Elements that pass through the buffer at once; a multiple of 8, so that bits end at a byte.
-constexpr std::uint64_t elements_at_once = 32 * 1024;
 constexpr std::uint64_t largest_size = std::numeric_limits<std::int64_t>::max();
 // NumPy leaves room for a first dimension (in column-major order the last one) of so many digits, so that a file can grow
 // without being moved.
@@ -31,18 +27,6 @@ constexpr std::size_t header_alignment = 64;
 std::unexpected<Error> unsupported(std::string_view name, const char* format, const char* what) {
     return fail(Status::unsupported, Error::no_offset, "tensor %s: a %s file cannot hold %s", Quoted(name).c_str(), format,
                 what);
-}
-
-std::unexpected<Error> of_tensor(std::string_view name, const Error& error) {
-    return fail(error.code, error.offset, "tensor %s: %s", Quoted(name).c_str(), error.message);
-}
-
-Result<void> check_sections(const char* format, std::string_view name, const Descriptor& descriptor) {
-    const std::uint32_t flags = descriptor.flags();
-    if ((flags & descriptor_flag::quantization) != 0) return unsupported(name, format, "quantization");
-    if ((flags & descriptor_flag::shard) != 0) return unsupported(name, format, "a shard's place");
-    if ((flags & descriptor_flag::composite_member) != 0) return unsupported(name, format, "a member of a composite");
-    return {};
 }
 
 // As readers compute it: over the dimensions that are not 0, also when the tensor is empty.
@@ -122,20 +106,6 @@ Result<NpyPlan> plan_npy(const char* format, std::string_view name, const Descri
     return plan;
 }
 
-Result<void> check_npy_buffers(std::string_view name, const Tensor& tensor) {
-    if (auto checked = check_host_buffers(tensor); !checked) return of_tensor(name, checked.error());
-    std::uint64_t start = tensor.descriptor.byte_offset();
-    bool empty = tensor.descriptor.element_count().value_or(0) == 0;
-    if (const auto view = dense_view(tensor.descriptor)) start -= view->bytes_below;
-    const std::uint32_t prefix = tensor.buffers.front().prefix;
-    if (!empty && start < prefix) {
-        return fail(Status::invalid_argument, Error::no_offset,
-                    "tensor %s: byte_offset: elements start %llu bytes into the buffer, whose first %u bytes are not its own",
-                    Quoted(name).c_str(), static_cast<ull>(start), prefix);
-    }
-    return {};
-}
-
 std::string npy_header(const NpyPlan& plan, std::span<const std::uint64_t> shape) {
     std::string text = "{'descr': '";
     text += plan.dtype->little;
@@ -172,31 +142,14 @@ Result<Tensor> settle_npy(NpyPlan& plan, const Tensor& tensor, std::uint64_t& co
     return rows;
 }
 
-Result<void> write_npy_data(const NpyPlan& plan, const Tensor& tensor, const NpyPieces& take, std::uint64_t& copied_bytes) {
+Result<void> write_npy_data(const NpyPlan& plan, const Tensor& tensor, const TakeBytes& take, std::uint64_t& copied_bytes) {
     if (plan.data_size == 0) return {};
     const auto order = file_order(tensor.descriptor, plan.fortran_order);
     if (!order) return std::unexpected(order.error());
     const std::byte* origin = tensor.buffers.front().data + tensor.descriptor.byte_offset();
     const std::uint32_t bits = find_element_type(plan.dtype->type_tag)->bits;
-    const bool unpack = bits == 1;
-    if (!unpack && order->contiguous()) return take({origin, static_cast<std::size_t>(plan.data_size)});
-
-    RowMajorGather gather({origin, bits, order->shape, order->strides});
-    const auto at_once = static_cast<std::size_t>(std::min(elements_at_once, gather.remaining()));
-    std::vector<std::byte> elements((at_once * bits + 7) / 8);
-    std::vector<std::byte> bytes(unpack ? at_once : 0);
-    while (gather.remaining() != 0) {
-        const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(at_once, gather.remaining()));
-        gather.next(elements, count);
-        std::span<const std::byte> out = std::span(elements).first((count * bits + 7) / 8);
-        if (unpack) {
-            unpack_bool_bits(out, std::span(bytes).first(count));
-            out = std::span(bytes).first(count);
-        }
-        copied_bytes += out.size();
-        if (auto done = take(out); !done) return done;
-    }
-    return {};
+    if (bits != 1 && order->contiguous()) return take({origin, static_cast<std::size_t>(plan.data_size)});
+    return gather_outgoing({origin, bits, order->shape, order->strides}, take, copied_bytes);
 }
 
 }  // namespace hurray

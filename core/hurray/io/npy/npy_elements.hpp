@@ -3,13 +3,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "core/hurray/base/error.hpp"
 #include "core/hurray/io/npy/npy_dtype.hpp"
+#include "core/hurray/io/outgoing_elements.hpp"
 #include "core/hurray/tensor.hpp"
 
 namespace hurray {
@@ -32,10 +32,6 @@ struct NpyPlan {
 ///     2^63-1 bytes); invalid_layout (a dynamic dimension)
 Result<NpyPlan> plan_npy(const char* format, std::string_view name, const Descriptor& descriptor);
 
-/// Checks that the elements can be read.
-/// @errors those of check_host_buffers; invalid_argument: elements in bytes of the buffer that are not its own
-Result<void> check_npy_buffers(std::string_view name, const Tensor& tensor);
-
 /// Magic, version, length and text: a multiple of 64 bytes, byte by byte what NumPy writes. Version 1 always: the text of
 /// 64 dimensions is far shorter than the 65,535 bytes that it has room for, and names of fields, which need version 3, are
 /// in structured dtypes only.
@@ -47,13 +43,10 @@ Result<void> check_npy_buffers(std::string_view name, const Tensor& tensor);
 /// @errors those of transcode
 Result<Tensor> settle_npy(NpyPlan& plan, const Tensor& tensor, std::uint64_t& copied_bytes);
 
-/// Takes the data piece by piece; the bytes stay only until it returns.
-using NpyPieces = std::function<Result<void>(std::span<const std::byte> piece)>;
-
 /// Hands out the data in the order of the file, straight from the tensor's buffer where it lies so, else gathered and
 /// unpacked through a small buffer; `copied_bytes` grows by what was.
 /// @param tensor what settle_npy made
 /// @errors those of `take`
-Result<void> write_npy_data(const NpyPlan& plan, const Tensor& tensor, const NpyPieces& take, std::uint64_t& copied_bytes);
+Result<void> write_npy_data(const NpyPlan& plan, const Tensor& tensor, const TakeBytes& take, std::uint64_t& copied_bytes);
 
 }  // namespace hurray

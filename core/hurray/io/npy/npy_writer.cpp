@@ -4,6 +4,7 @@
 
 #include "core/hurray/base/utf8.hpp"
 #include "core/hurray/io/announced_tensor.hpp"
+#include "core/hurray/io/outgoing_elements.hpp"
 #include "core/hurray/io/quoted.hpp"
 
 namespace hurray {
@@ -45,7 +46,7 @@ Result<void> NpyWriter::add(std::string_view name, const Tensor& tensor) {
     if (auto checked = check_name(name); !checked) return checked;
     const auto plan = plan_npy(format_words, name, tensor.descriptor);
     if (!plan) return std::unexpected(plan.error());
-    if (auto checked = check_npy_buffers(name, tensor); !checked) return checked;
+    if (auto checked = check_outgoing_buffers(name, tensor); !checked) return checked;
     name_ = name;
     plan_ = *plan;
     tensor_ = tensor;
@@ -89,7 +90,7 @@ Result<void> NpyWriter::finish() {
         // Its strides may be others than the announced ones.
         const auto plan = plan_npy(format_words, name_, made->descriptor);
         if (!plan) return std::unexpected(plan.error());
-        if (auto checked = check_npy_buffers(name_, *made); !checked) return checked;
+        if (auto checked = check_outgoing_buffers(name_, *made); !checked) return checked;
         plan_ = *plan;
         tensor_ = *std::move(made);
     }

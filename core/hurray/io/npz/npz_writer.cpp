@@ -6,6 +6,7 @@
 #include "core/hurray/io/npy/npy_elements.hpp"
 #include "core/hurray/io/npz/zip_name.hpp"
 #include "core/hurray/io/npz/zip_source.hpp"
+#include "core/hurray/io/outgoing_elements.hpp"
 #include "core/hurray/io/quoted.hpp"
 
 namespace hurray {
@@ -72,7 +73,7 @@ Result<void> NpzWriter::add(std::string_view name, const Descriptor& descriptor,
 Result<void> NpzWriter::write(std::string_view name, const Tensor& tensor) {
     auto plan = plan_npy(format_words, name, tensor.descriptor);
     if (!plan) return std::unexpected(plan.error());
-    if (auto checked = check_npy_buffers(name, tensor); !checked) return checked;
+    if (auto checked = check_outgoing_buffers(name, tensor); !checked) return checked;
     const auto settled = settle_npy(*plan, tensor, copied_bytes_);
     if (!settled) return std::unexpected(settled.error());
     const std::string header = npy_header(*plan, tensor.descriptor.shape());

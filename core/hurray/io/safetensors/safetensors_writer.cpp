@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "core/hurray/base/checked.hpp"
-#include "core/hurray/host_memory.hpp"
 #include "core/hurray/io/announced_tensor.hpp"
-#include "core/hurray/io/bool_bytes.hpp"
+#include "core/hurray/io/outgoing_elements.hpp"
 #include "core/hurray/io/quoted.hpp"
-#include "core/hurray/layout/row_major_gather.hpp"
 #include "core/hurray/io/safetensors/safetensors_dtype.hpp"
 #include "core/hurray/io/safetensors/safetensors_file.hpp"
 #include "core/hurray/base/utf8.hpp"
@@ -26,9 +24,8 @@ namespace {
 
 using ull = unsigned long long;
 
+constexpr const char* format_words = "safetensors";
 constexpr std::string_view metadata_name = "__metadata__";
-// Elements that pass through the buffer at once; a multiple of 8, so that packed elements end at a byte.
-constexpr std::uint64_t elements_at_once = 64 * 1024;
 // Spans that are handed to the system in one call.
 constexpr std::size_t pieces_at_once = 16;
 
@@ -81,18 +78,6 @@ std::unexpected<Error> unsupported(std::string_view name, const char* what) {
     return fail(Status::unsupported, Error::no_offset, "tensor %s: %s", Quoted(name).c_str(), what);
 }
 
-// What the format has no words for must not be lost in silence. Statistics can be: they say nothing that the data
-// does not say.
-Result<void> check_sections(std::string_view name, const Descriptor& descriptor) {
-    const std::uint32_t flags = descriptor.flags();
-    if ((flags & descriptor_flag::quantization) != 0) return unsupported(name, "safetensors cannot hold quantization");
-    if ((flags & descriptor_flag::shard) != 0) return unsupported(name, "safetensors cannot hold a shard's place");
-    if ((flags & descriptor_flag::composite_member) != 0) {
-        return unsupported(name, "safetensors cannot hold a member of a composite");
-    }
-    return {};
-}
-
 // Size of the data in the file. Readers compute the size in bits from all dimensions that are not 0, so that must not
 // overflow, even when the tensor is empty.
 Result<std::uint64_t> size_in_file(std::string_view name, const Descriptor& descriptor, std::uint64_t element_bits) {
@@ -112,10 +97,6 @@ Result<std::uint64_t> size_in_file(std::string_view name, const Descriptor& desc
     return bits / 8;
 }
 
-Error with_name(std::string_view name, const Error& error) {
-    return make_error(error.code, error.offset, "tensor %s: %s", Quoted(name).c_str(), error.message);
-}
-
 // What the descriptor alone says.
 Result<Pending> make_pending(std::string_view name, const Descriptor& descriptor) {
     Pending pending{descriptor, {}, {}};
@@ -125,26 +106,12 @@ Result<Pending> make_pending(std::string_view name, const Descriptor& descriptor
         return fail(Status::unsupported, Error::no_offset, "tensor %s: safetensors cannot hold the element type %s (tag %02x)",
                     Quoted(name).c_str(), type == nullptr ? "of its own" : type->name, descriptor.element_type());
     }
-    if (auto checked = check_sections(name, descriptor); !checked) return std::unexpected(checked.error());
-    if (const auto view = dense_view(descriptor); !view) return std::unexpected(with_name(name, view.error()));
+    if (auto checked = check_sections(format_words, name, descriptor); !checked) return std::unexpected(checked.error());
+    if (const auto view = dense_view(descriptor); !view) return of_tensor(name, view.error());
     const auto size = size_in_file(name, descriptor, pending.dtype->file_bits);
     if (!size) return std::unexpected(size.error());
     pending.byte_size = *size;
     return pending;
-}
-
-// What the buffers say.
-Result<void> check_memory(std::string_view name, const Tensor& tensor) {
-    const auto view = dense_view(tensor.descriptor);
-    if (!view) return std::unexpected(with_name(name, view.error()));
-    if (auto checked = check_host_buffers(tensor); !checked) return std::unexpected(with_name(name, checked.error()));
-    const Buffer& buffer = tensor.buffers.front();
-    if (view->element_count != 0 && view->byte_offset - view->bytes_below < buffer.prefix) {
-        return fail(Status::invalid_argument, Error::no_offset,
-                    "tensor %s: byte_offset: elements start %llu bytes into the buffer, whose first %u bytes are not its own",
-                    Quoted(name).c_str(), static_cast<ull>(view->byte_offset - view->bytes_below), buffer.prefix);
-    }
-    return {};
 }
 
 // Gathers spans for the system to write at once.
@@ -176,26 +143,12 @@ Result<void> write_gathered(const Tensor& tensor, const SafetensorsDtype& dtype,
     const Descriptor& descriptor = tensor.descriptor;
     std::vector<std::int64_t> strides(descriptor.rank());
     if (auto done = dense_strides(descriptor, strides); !done) return done;
-    const bool unpack = dtype.file_bits != dtype.bits;
-    RowMajorGather gather(
-        {tensor.buffers.front().data + descriptor.byte_offset(), dtype.bits, descriptor.shape(), strides});
-    std::vector<std::byte> elements(elements_at_once * dtype.bits / 8);
-    std::vector<std::byte> bytes(unpack ? elements_at_once : 0);
-    while (gather.remaining() != 0) {
-        const std::uint64_t count = std::min(elements_at_once, gather.remaining());
-        gather.next(elements, count);
-        std::span<const std::byte> out = std::span(elements).first(static_cast<std::size_t>(count * dtype.bits / 8));
-        if (unpack) {
-            const auto unpacked = std::span(bytes).first(static_cast<std::size_t>(count));
-            unpack_bool_bits(elements, unpacked);
-            out = unpacked;
-        }
-        copied_bytes += out.size();
-        auto done = output.add(out);
-        if (done) done = output.flush();  // the buffer is used again
-        if (!done) return done;
-    }
-    return {};
+    const std::byte* origin = tensor.buffers.front().data + descriptor.byte_offset();
+    const auto take = [&](std::span<const std::byte> piece) {
+        auto done = output.add(piece);
+        return done ? output.flush() : done;  // the buffer is used again
+    };
+    return gather_outgoing({origin, dtype.bits, descriptor.shape(), strides}, take, copied_bytes);
 }
 
 Result<void> write_tensor(const Tensor& tensor, const Pending& pending, Output& output, std::uint64_t& copied_bytes) {
@@ -212,7 +165,7 @@ Result<void> write_tensor(const Tensor& tensor, const Pending& pending, Output& 
 Result<void> write_announced(std::string_view name, const Pending& pending, Output& output, std::uint64_t& copied_bytes) {
     const auto made = make_announced(name, pending.descriptor, pending.source);
     if (!made) return std::unexpected(made.error());
-    if (auto checked = check_memory(name, *made); !checked) return checked;
+    if (auto checked = check_outgoing_buffers(name, *made); !checked) return checked;
     if (pending.byte_size == 0) return {};
     auto done = write_tensor(*made, pending, output, copied_bytes);
     if (done) done = output.flush();
@@ -359,7 +312,7 @@ Result<void> SafetensorsWriter::add(std::string_view name, const Tensor& tensor)
     if (auto checked = state_->check_name(name); !checked) return checked;
     auto pending = make_pending(name, tensor.descriptor);
     if (!pending) return std::unexpected(pending.error());
-    if (auto checked = check_memory(name, tensor); !checked) return checked;
+    if (auto checked = check_outgoing_buffers(name, tensor); !checked) return checked;
     pending->tensor = tensor;
     state_->tensors.emplace(std::string(name), *std::move(pending));
     return {};
