@@ -324,6 +324,11 @@ Result<Tensor> HrryFile::tensor(std::uint64_t index) const {
     return tensor;
 }
 
+std::optional<std::uint64_t> HrryFile::first_in_file() const noexcept {
+    if (index_.count() == 0) return std::nullopt;
+    return index_.at_position(0);
+}
+
 std::optional<std::uint64_t> HrryFile::next_in_file(std::uint64_t index) const noexcept {
     if (index >= index_.count()) return std::nullopt;
     const std::uint64_t position = index_.position_of(index) + 1;

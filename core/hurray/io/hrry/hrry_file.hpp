@@ -68,6 +68,8 @@ class HrryFile final : public ModelFile {
     /// Errors beside those of tensor(): invalid_composite: torn, or members that do not fit. With Mode::permissive,
     /// too: the members are still there as tensors.
     [[nodiscard]] Result<std::shared_ptr<const Composite>> composite(std::uint64_t index) const override;
+    /// The number of the tensor that comes first in the file; nothing when there is none.
+    [[nodiscard]] std::optional<std::uint64_t> first_in_file() const noexcept;
     /// The number of the tensor that comes next in the file: composites are a head and the tensors that follow it.
     [[nodiscard]] std::optional<std::uint64_t> next_in_file(std::uint64_t index) const noexcept;
 
