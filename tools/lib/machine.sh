@@ -123,6 +123,8 @@ libhwy-dev|/usr/include/hwy/highway.h|all|vector instructions in the core
 rapidjson-dev|/usr/include/rapidjson/reader.h|all|reads the headers of safetensors files
 zlib1g-dev|/usr/include/zlib.h|all|packs and unpacks the members of .npz files
 nlohmann-json3-dev|/usr/include/nlohmann/json.hpp|cpp|reads JSON in tests
+libcli11-dev|/usr/include/CLI/CLI.hpp|cpp|reads the command line of the hurray program
+libfmt-dev|/usr/include/fmt/format.h|cpp|formats what the hurray program prints (as headers only)
 libbenchmark-dev|/usr/include/benchmark/benchmark.h|cpp|measures in tools/bench
 valgrind|cmd:valgrind|cpp|counts instructions in tools/bench
 shellcheck|cmd:shellcheck|cpp|checks the shell scripts

@@ -53,6 +53,8 @@ local_googletest = repository_rule(
 # incompatible without it.
 _LIBRARIES = {
     "benchmark": ("/usr/include/benchmark/benchmark.h", "libbenchmark-dev"),
+    "cli11": ("/usr/include/CLI/CLI.hpp", "libcli11-dev"),
+    "fmt": ("/usr/include/fmt/format.h", "libfmt-dev"),
     "highway": ("/usr/include/hwy/highway.h", "libhwy-dev"),
     "nlohmann_json": ("/usr/include/nlohmann/json.hpp", "nlohmann-json3-dev"),
     "rapidjson": ("/usr/include/rapidjson/reader.h", "rapidjson-dev"),

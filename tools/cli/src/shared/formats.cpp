@@ -1,0 +1,38 @@
+#include "formats.hpp"
+
+#include <hurray.hpp>
+
+namespace cli {
+namespace {
+
+struct Format {
+    std::uint32_t number;
+    const char* name;
+};
+
+constexpr Format formats[] = {
+    {HURRAY_FORMAT_SAFETENSORS, "safetensors"}, {2, "hrry"}, {3, "gguf"}, {4, "npy"}, {5, "npz"}, {stream_format, "stream"},
+};
+
+}  // namespace
+
+const char* format_name(std::uint32_t format) {
+    for (const Format& known : formats) {
+        if (known.number == format) return known.name;
+    }
+    return "unknown";
+}
+
+std::uint32_t format_named(std::string_view name) {
+    for (const Format& known : formats) {
+        if (known.name == name) return known.number;
+    }
+    return HURRAY_FORMAT_AUTO;
+}
+
+std::uint32_t format_of_path(std::string_view path) {
+    const std::size_t dot = path.rfind('.');
+    return dot == std::string_view::npos ? std::uint32_t{HURRAY_FORMAT_AUTO} : format_named(path.substr(dot + 1));
+}
+
+}  // namespace cli
