@@ -7,6 +7,8 @@
 
 #include "core/hurray/base/checked.hpp"
 #include "core/hurray/composite/element_adder.hpp"
+#include "core/hurray/composite/merge_survey.hpp"
+#include "core/hurray/composite/merge_work.hpp"
 #include "core/hurray/composite/region.hpp"
 #include "core/hurray/descriptor/builder.hpp"
 #include "core/hurray/descriptor/extension_type_section.hpp"
@@ -29,84 +31,15 @@ using Numbers = std::span<const std::uint64_t>;
 
 constexpr std::uint8_t float32_tag = 0x03;
 
-bool is_quantized(const Descriptor& descriptor) noexcept {
-    return (descriptor.flags() & descriptor_flag::quantization) != 0;
-}
-
 // What dequantize makes.
 bool is_dequantize_target(std::uint8_t type) noexcept {
     return type >= 0x01 && type <= 0x04;
 }
 
-// The work that a tensor is at most, in bytes; saturates, as it is for reports only.
-std::uint64_t work_of(const Descriptor& descriptor, std::uint64_t bits) {
-    const auto count = descriptor.element_count();
-    const std::uint64_t elements =
-        is_sparse_layout(descriptor.layout()) ? descriptor.layout_words()[0] : count.value_or(0);
-    // Once for each time that the elements are written.
-    const std::uint64_t times =
-        1 + (is_quantized(descriptor) ? 1 : 0) + (descriptor.layout() != layout_tag::row_major ? 1 : 0);
-    const auto bytes = checked_mul(elements, (bits + 7) / 8 * times);
-    return bytes.value_or(~std::uint64_t{0});
-}
-
-struct Survey {
-    std::uint64_t work = 0;
-    bool has_sparse = false;
-};
-
-// Looks at all that will be merged, before there is memory for it.
-Result<void> survey(const Composite& composite, std::uint64_t bits, Survey& found) {
-    const std::uint8_t rule = composite.fields().rule;
-    if (rule != composition_rule::partition && rule != composition_rule::overlay) {
-        return fail(Status::unsupported, Error::no_offset,
-                    "composition_rule %02X: expected a partition or an overlay, others are not one tensor", rule);
-    }
-    for (const CompositeMember& member : composite.members()) {
-        if (member.composite() != nullptr) {
-            if (auto done = survey(*member.composite(), bits, found); !done) return done;
-            continue;
-        }
-        if (member.descriptor().is_opaque()) {
-            return fail(Status::unsupported, Error::no_offset,
-                        "member: an opaque descriptor, expected a known type, layout and scheme");
-        }
-        found.work = checked_add(found.work, work_of(member.descriptor(), bits)).value_or(~std::uint64_t{0});
-        found.has_sparse = found.has_sparse || is_sparse_layout(member.descriptor().layout());
-    }
-    return {};
-}
-
-// A packed run of elements.
-struct Packed {
-    std::span<const std::byte> bytes;
-    /// Keeps them where nobody else does.
-    Buffer owned = {};
-};
-
-// Hands the progress of a part of the work on.
-struct PartReport {
-    const WorkOptions& options;
-    std::uint64_t before;
-    std::uint64_t unit;
-    std::uint64_t total;
-
-    static bool report(void* context, std::uint64_t done, std::uint64_t) {
-        const auto& part = *static_cast<const PartReport*>(context);
-        const auto bytes = checked_mul(done, part.unit);
-        const auto sum = checked_add(part.before, bytes.value_or(part.total)).value_or(part.total);
-        return part.options.progress(part.options.context, std::min(sum, part.total), part.total);
-    }
-};
-
 class Merge {
   public:
-    Merge(const Descriptor& head, const WorkOptions& options, const Survey& found)
-        : head_(head),
-          type_(element_type_info(head)),
-          options_(options),
-          work_(options, found.work),
-          total_(found.work) {}
+    Merge(const Descriptor& head, const WorkOptions& options, const MergeSurvey& found)
+        : head_(head), type_(element_type_info(head)), work_(options, found.work) {}
 
     Result<Buffer> allocate_result(bool has_sparse) {
         const auto count = head_.element_count();
@@ -114,7 +47,7 @@ class Merge {
         const auto size = packed_byte_size(type_, *count);
         if (!size) return std::unexpected(size.error());
         const bool zeroed = has_sparse || type_.group_shift != 0;
-        auto buffer = allocate(*size, zeroed ? Contents::zeroed : Contents::undefined);
+        auto buffer = work_.allocate(*size, zeroed ? Contents::zeroed : Contents::undefined);
         if (buffer) {
             out_ = buffer->bytes();
             out_handle_ = buffer->handle;
@@ -143,22 +76,6 @@ class Merge {
     Result<void> finish() { return work_.finish(); }
 
   private:
-    Result<Buffer> allocate(std::uint64_t size, Contents contents) {
-        auto buffer = work_.allocate(size, minimum_alignment, contents);
-        if (buffer) held_ += size;
-        return buffer;
-    }
-    void give_back(Packed& packed) {
-        if (!packed.owned.storage) return;
-        work_.release(packed.owned.handle.byte_size);
-        held_ -= packed.owned.handle.byte_size;
-        packed.owned = {};
-    }
-    bool advance(std::uint64_t bytes) {
-        done_ += bytes;
-        return work_.advance(bytes);
-    }
-
     Result<void> put_tensor(const Tensor& tensor, Numbers low, bool add) {
         const Descriptor& descriptor = tensor.descriptor;
         const RowMajorRegion region(head_.shape(), low, descriptor.shape());
@@ -188,7 +105,7 @@ class Merge {
         Tensor copy{std::move(*plain), {}};
         copy.buffers.push_back(decoded->owned);
         auto done = put_dense(copy, region, add);
-        give_back(*decoded);
+        work_.give_back(*decoded);
         return done;
     }
 
@@ -196,7 +113,7 @@ class Merge {
     Result<Packed> decode_values(const Tensor& tensor, std::uint64_t count) {
         const auto size = packed_byte_size(type_, count);
         if (!size) return std::unexpected(size.error());
-        auto buffer = allocate(*size, type_.group_shift == 0 ? Contents::undefined : Contents::zeroed);
+        auto buffer = work_.allocate(*size, type_.group_shift == 0 ? Contents::undefined : Contents::zeroed);
         if (!buffer) return std::unexpected(buffer.error());
         Packed packed{buffer->bytes(), std::move(*buffer)};
         if (is_dequantize_target(head_.element_type())) {
@@ -209,7 +126,7 @@ class Merge {
         const auto wide_size = checked_mul(count, 4);
         if (!wide_size)
             return fail(Status::limit_exceeded, Error::no_offset, "member: expected fewer than 2^62 elements");
-        auto numbers = allocate(*wide_size, Contents::undefined);
+        auto numbers = work_.allocate(*wide_size, Contents::undefined);
         if (!numbers) return std::unexpected(numbers.error());
         Packed wide{numbers->bytes(), std::move(*numbers)};
         if (auto done = dequantize_to(tensor, float32_tag, count, wide.owned.bytes()); !done)
@@ -217,36 +134,24 @@ class Merge {
         const std::span floats(reinterpret_cast<const float*>(wide.owned.data), count);
         if (auto written = from_float32(**format, floats, packed.owned.bytes(), 0); !written)
             return std::unexpected(written.error());
-        give_back(wide);
+        work_.give_back(wide);
         return packed;
-    }
-
-    // What is left of the memory, and reports that are handed on.
-    WorkOptions options_of_part(PartReport& report) const noexcept {
-        WorkOptions part;
-        // 0 would be no limit.
-        if (options_.memory_limit != 0) part.memory_limit = std::max<std::uint64_t>(options_.memory_limit - held_, 1);
-        if (options_.progress != nullptr) {
-            part.progress = PartReport::report;
-            part.context = &report;
-        }
-        return part;
     }
 
     // That no two entries have the same index, which the walk does not find out in an unsorted COO tensor.
     Result<void> check_duplicates(const Tensor& tensor) const {
         if (tensor.descriptor.layout() != layout_tag::coo || coo_fields(tensor.descriptor).is_sorted) return {};
         // No bytes are put in place meanwhile.
-        PartReport report{options_, done_, 0, total_};
-        return check_coo_data(tensor, options_of_part(report));
+        PartReport report = work_.part(0);
+        return check_coo_data(tensor, work_.options_of_part(report));
     }
 
     Result<void> dequantize_to(const Tensor& tensor, std::uint8_t type, std::uint64_t count, std::span<std::byte> out) {
         const std::uint64_t unit = (type_.bits + 7) / 8;
-        PartReport report{options_, done_, unit, total_};
-        const WorkOptions part = options_of_part(report);
+        PartReport report = work_.part(unit);
+        const WorkOptions part = work_.options_of_part(report);
         if (auto done = dequantize_into(tensor, type, out, part); !done) return done;
-        if (!advance(checked_mul(count, unit).value_or(0))) return work_.cancelled();
+        if (!work_.advance(checked_mul(count, unit).value_or(0))) return work_.cancelled();
         return {};
     }
 
@@ -258,7 +163,7 @@ class Merge {
         auto packed = row_major_elements(tensor, *map, region.element_count());
         if (!packed) return std::unexpected(packed.error());
         auto done = add ? add_runs(packed->bytes, region) : put_runs(packed->bytes, region);
-        give_back(*packed);
+        work_.give_back(*packed);
         return done;
     }
 
@@ -273,8 +178,8 @@ class Merge {
         if (!target) return std::unexpected(target.error());
         const auto to = AddressMap::make(*target);
         if (!to) return std::unexpected(to.error());
-        auto copied = copy_dense(map, tensor.buffers[0].data, *to, out_.data(), work_);
-        done_ += region.element_count() * ((type_.bits + 7) / 8);
+        auto copied = copy_dense(map, tensor.buffers[0].data, *to, out_.data(), work_.work());
+        work_.count(region.element_count() * ((type_.bits + 7) / 8));
         return copied;
     }
 
@@ -286,7 +191,7 @@ class Merge {
         }
         const auto size = packed_byte_size(type_, count);
         if (!size) return std::unexpected(size.error());
-        auto buffer = allocate(*size, Contents::zeroed);
+        auto buffer = work_.allocate(*size, Contents::zeroed);
         if (!buffer) return std::unexpected(buffer.error());
         Packed packed{buffer->bytes(), std::move(*buffer)};
         DescriptorBuilder builder(head_.element_type(), layout_tag::row_major, descriptor.shape());
@@ -294,16 +199,16 @@ class Merge {
         if (!target) return std::unexpected(target.error());
         const auto to = AddressMap::make(*target);
         if (!to) return std::unexpected(to.error());
-        if (auto copied = copy_dense(map, tensor.buffers[0].data, *to, packed.owned.data, work_); !copied)
+        if (auto copied = copy_dense(map, tensor.buffers[0].data, *to, packed.owned.data, work_.work()); !copied)
             return std::unexpected(copied.error());
-        done_ += count * ((type_.bits + 7) / 8);
+        work_.count(count * ((type_.bits + 7) / 8));
         return packed;
     }
 
     Result<void> put_runs(std::span<const std::byte> from, const RowMajorRegion& region) {
         return region.for_each_run([&](std::uint64_t at, std::uint64_t in_box, std::uint64_t count) -> Result<void> {
             copy_bits(from.data(), in_box * type_.bits, out_.data(), at * type_.bits, count * type_.bits);
-            if (!advance((count * type_.bits + 7) / 8)) return work_.cancelled();
+            if (!work_.advance((count * type_.bits + 7) / 8)) return work_.cancelled();
             return {};
         });
     }
@@ -317,7 +222,7 @@ class Merge {
             for (std::uint64_t done = 0; done < count;) {
                 const std::uint64_t some = std::min(count - done, most);
                 if (auto added = (*adder)->add(from, in_box + done, out_, at + done, some); !added) return added;
-                if (!advance(some * ((type_.bits + 7) / 8))) return work_.cancelled();
+                if (!work_.advance(some * ((type_.bits + 7) / 8))) return work_.cancelled();
                 done += some;
             }
             return {};
@@ -354,10 +259,10 @@ class Merge {
             } else {
                 copy_bits(values.bytes.data(), position * bits, out_.data(), at * bits, bits);
             }
-            if (outcome && !advance(width + (width == 0))) outcome = work_.cancelled();
+            if (outcome && !work_.advance(width + (width == 0))) outcome = work_.cancelled();
             return outcome.has_value();
         });
-        give_back(values);
+        work_.give_back(values);
         return outcome ? walked : outcome;
     }
 
@@ -388,11 +293,7 @@ class Merge {
 
     const Descriptor& head_;
     ElementTypeInfo type_;
-    const WorkOptions& options_;
-    Work work_;
-    std::uint64_t total_;
-    std::uint64_t done_ = 0;
-    std::uint64_t held_ = 0;
+    MergeWork work_;
     std::span<std::byte> out_;
     BufferHandle out_handle_;
     std::optional<NumberFormat> format_;
@@ -406,8 +307,8 @@ Result<Tensor> merged(const Composite& composite, const WorkOptions& options) {
     if (head.is_opaque()) {
         return fail(Status::unsupported, Error::no_offset, "head: an opaque descriptor, expected a known type");
     }
-    Survey found;
-    if (auto done = survey(composite, element_type_info(head).bits, found); !done) return std::unexpected(done.error());
+    MergeSurvey found;
+    if (auto done = survey_merge(composite, element_type_info(head).bits, found); !done) return std::unexpected(done.error());
     Merge merge(head, options, found);
     auto buffer = merge.allocate_result(found.has_sparse);
     if (!buffer) return std::unexpected(buffer.error());
