@@ -105,7 +105,8 @@ public:
     /// Number of the tensor of that name, in O(log n) or by hash.
     [[nodiscard]] virtual std::optional<std::uint64_t> find(std::string_view name) const noexcept = 0;
     /// The descriptor that tensor() will give, without touching data. Under AlignmentPolicy::offset the real one may
-    /// differ in byte_offset and byte_size of buffer 0 (by the prefix).
+    /// differ in byte_offset and byte_size of buffer 0 (by the prefix), and that of .hrry in alignments that the file does
+    /// not give and in the kind of the CPU's memory.
     [[nodiscard]] virtual Result<Descriptor> descriptor(std::uint64_t index) const = 0;
     /// Where the bytes of a buffer of that descriptor come from. Errors: index_out_of_bounds.
     [[nodiscard]] virtual Result<FileRange> buffer_range(std::uint64_t index, std::uint64_t buffer) const = 0;
