@@ -32,6 +32,8 @@ enum class Status : std::int32_t {
     invalid_format = -22,
     not_found = -23,
     limit_exceeded = -24,
+    timed_out = -25,
+    disconnected = -26,
 };
 
 }  // namespace hurray

@@ -308,8 +308,7 @@ Result<Tensor> merged(const Composite& composite, const WorkOptions& options) {
         return fail(Status::unsupported, Error::no_offset, "head: an opaque descriptor, expected a known type");
     }
     MergeSurvey found;
-    const auto surveyed = survey_merge(composite, element_type_info(head).bits, found);
-    if (!surveyed) return std::unexpected(surveyed.error());
+    if (auto done = survey_merge(composite, element_type_info(head).bits, found); !done) return std::unexpected(done.error());
     Merge merge(head, options, found);
     auto buffer = merge.allocate_result(found.has_sparse);
     if (!buffer) return std::unexpected(buffer.error());

@@ -40,8 +40,7 @@ class MergeWork {
   public:
     /// @param options outlive it
     /// @param total bytes that are put in place, for reports
-    MergeWork(const WorkOptions& options, std::uint64_t total)
-        : options_(options), work_(options, total), total_(total) {}
+    MergeWork(const WorkOptions& options, std::uint64_t total) : options_(options), work_(options, total), total_(total) {}
 
     Result<Buffer> allocate(std::uint64_t size, Contents contents) {
         auto buffer = work_.allocate(size, minimum_alignment, contents);

@@ -16,6 +16,8 @@ struct SharedBacking {
     std::uint64_t file_offset = 0;
     /// Sealed against writing, shrinking and further seals: nobody can change it any more.
     bool sealed = false;
+    /// This process may still write to it: it must be sealed, or copied, before another one may rely on it.
+    bool writable = false;
 };
 
 }  // namespace hurray

@@ -98,8 +98,7 @@ struct CopyKernels {
         for (std::size_t i = 0; i < table.size_; i += in_group) {
             unsigned group = 0;
             for (std::size_t k = 0; k < in_group; ++k) {
-                const std::uint64_t from = from_start + static_cast<std::uint64_t>(places[i + k]);
-                const unsigned value = values_detail::get_bits<bits>(from_base, from);
+                const unsigned value = values_detail::get_bits<bits>(from_base, from_start + static_cast<std::uint64_t>(places[i + k]));
                 group |= value << (k * bits);
             }
             for (std::size_t k = 0; k < bytes; ++k) to[k] = static_cast<std::byte>(group >> (8 * k));

@@ -11,8 +11,8 @@ namespace hurray::transcode_detail {
 /// Runs at all combinations of steps, the first ones the fastest.
 std::vector<Run> combine_in_order(const std::vector<Steps>& steps, std::uint64_t run);
 
-/// As above. Those that take the smallest steps in the target are the fastest, so that, without steps backwards, all
-/// runs come out in its order; the steps are left so.
+/// As above. Those that take the smallest steps in the target are the fastest, so that, without steps backwards, all runs
+/// come out in its order; the steps are left so.
 std::vector<Run> combine(std::vector<Steps>& steps, std::uint64_t run);
 
 /// Makes the fastest ones two runs that are neighbours in the target, and two that are in the source: then lines of the
