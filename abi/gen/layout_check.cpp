@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "abi/src/api/buffer.hpp"
+#include "abi/src/api/channel.hpp"
 #include "abi/src/api/composite.hpp"
 #include "abi/src/api/compute.hpp"
 #include "abi/src/api/descriptor_fields.hpp"
@@ -465,6 +466,52 @@ static_assert(sizeof(((HurrayStreamOptions*)0)->max_alignment) == 4, "HurrayStre
 static_assert(offsetof(HurrayStreamOptions, reserved) == 28, "HurrayStreamOptions.reserved: offset");
 static_assert(sizeof(((HurrayStreamOptions*)0)->reserved) == 4, "HurrayStreamOptions.reserved: size");
 
+static_assert(sizeof(HurrayChannelOptions) == 40, "HurrayChannelOptions: size");
+static_assert(alignof(HurrayChannelOptions) == 8, "HurrayChannelOptions: alignment");
+static_assert(offsetof(HurrayChannelOptions, struct_size) == 0, "HurrayChannelOptions.struct_size: offset");
+static_assert(sizeof(((HurrayChannelOptions*)0)->struct_size) == 4, "HurrayChannelOptions.struct_size: size");
+static_assert(offsetof(HurrayChannelOptions, flags) == 4, "HurrayChannelOptions.flags: offset");
+static_assert(sizeof(((HurrayChannelOptions*)0)->flags) == 4, "HurrayChannelOptions.flags: size");
+static_assert(offsetof(HurrayChannelOptions, max_descriptor_length) == 8, "HurrayChannelOptions.max_descriptor_length: offset");
+static_assert(sizeof(((HurrayChannelOptions*)0)->max_descriptor_length) == 8, "HurrayChannelOptions.max_descriptor_length: size");
+static_assert(offsetof(HurrayChannelOptions, max_tensor_bytes) == 16, "HurrayChannelOptions.max_tensor_bytes: offset");
+static_assert(sizeof(((HurrayChannelOptions*)0)->max_tensor_bytes) == 8, "HurrayChannelOptions.max_tensor_bytes: size");
+static_assert(offsetof(HurrayChannelOptions, max_alignment) == 24, "HurrayChannelOptions.max_alignment: offset");
+static_assert(sizeof(((HurrayChannelOptions*)0)->max_alignment) == 4, "HurrayChannelOptions.max_alignment: size");
+static_assert(offsetof(HurrayChannelOptions, max_outstanding) == 28, "HurrayChannelOptions.max_outstanding: offset");
+static_assert(sizeof(((HurrayChannelOptions*)0)->max_outstanding) == 4, "HurrayChannelOptions.max_outstanding: size");
+static_assert(offsetof(HurrayChannelOptions, send_timeout_ms) == 32, "HurrayChannelOptions.send_timeout_ms: offset");
+static_assert(sizeof(((HurrayChannelOptions*)0)->send_timeout_ms) == 4, "HurrayChannelOptions.send_timeout_ms: size");
+static_assert(offsetof(HurrayChannelOptions, reserved) == 36, "HurrayChannelOptions.reserved: offset");
+static_assert(sizeof(((HurrayChannelOptions*)0)->reserved) == 4, "HurrayChannelOptions.reserved: size");
+
+static_assert(sizeof(HurrayChannelInfo) == 80, "HurrayChannelInfo: size");
+static_assert(alignof(HurrayChannelInfo) == 8, "HurrayChannelInfo: alignment");
+static_assert(offsetof(HurrayChannelInfo, struct_size) == 0, "HurrayChannelInfo.struct_size: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->struct_size) == 4, "HurrayChannelInfo.struct_size: size");
+static_assert(offsetof(HurrayChannelInfo, state) == 4, "HurrayChannelInfo.state: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->state) == 4, "HurrayChannelInfo.state: size");
+static_assert(offsetof(HurrayChannelInfo, sent) == 8, "HurrayChannelInfo.sent: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->sent) == 8, "HurrayChannelInfo.sent: size");
+static_assert(offsetof(HurrayChannelInfo, received) == 16, "HurrayChannelInfo.received: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->received) == 8, "HurrayChannelInfo.received: size");
+static_assert(offsetof(HurrayChannelInfo, passed_bytes) == 24, "HurrayChannelInfo.passed_bytes: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->passed_bytes) == 8, "HurrayChannelInfo.passed_bytes: size");
+static_assert(offsetof(HurrayChannelInfo, copied_bytes) == 32, "HurrayChannelInfo.copied_bytes: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->copied_bytes) == 8, "HurrayChannelInfo.copied_bytes: size");
+static_assert(offsetof(HurrayChannelInfo, received_bytes) == 40, "HurrayChannelInfo.received_bytes: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->received_bytes) == 8, "HurrayChannelInfo.received_bytes: size");
+static_assert(offsetof(HurrayChannelInfo, outstanding) == 48, "HurrayChannelInfo.outstanding: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->outstanding) == 8, "HurrayChannelInfo.outstanding: size");
+static_assert(offsetof(HurrayChannelInfo, held) == 56, "HurrayChannelInfo.held: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->held) == 8, "HurrayChannelInfo.held: size");
+static_assert(offsetof(HurrayChannelInfo, peer_pid) == 64, "HurrayChannelInfo.peer_pid: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->peer_pid) == 8, "HurrayChannelInfo.peer_pid: size");
+static_assert(offsetof(HurrayChannelInfo, peer_uid) == 72, "HurrayChannelInfo.peer_uid: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->peer_uid) == 4, "HurrayChannelInfo.peer_uid: size");
+static_assert(offsetof(HurrayChannelInfo, reserved) == 76, "HurrayChannelInfo.reserved: offset");
+static_assert(sizeof(((HurrayChannelInfo*)0)->reserved) == 4, "HurrayChannelInfo.reserved: size");
+
 static_assert(sizeof(HurrayWorkOptions) == 32, "HurrayWorkOptions: size");
 static_assert(alignof(HurrayWorkOptions) == 8, "HurrayWorkOptions: alignment");
 static_assert(offsetof(HurrayWorkOptions, struct_size) == 0, "HurrayWorkOptions.struct_size: offset");
@@ -590,6 +637,8 @@ static_assert(HURRAY_ERR_MISALIGNED == -21, "HURRAY_ERR_MISALIGNED: value");
 static_assert(HURRAY_ERR_INVALID_FORMAT == -22, "HURRAY_ERR_INVALID_FORMAT: value");
 static_assert(HURRAY_ERR_NOT_FOUND == -23, "HURRAY_ERR_NOT_FOUND: value");
 static_assert(HURRAY_ERR_LIMIT_EXCEEDED == -24, "HURRAY_ERR_LIMIT_EXCEEDED: value");
+static_assert(HURRAY_ERR_TIMED_OUT == -25, "HURRAY_ERR_TIMED_OUT: value");
+static_assert(HURRAY_ERR_DISCONNECTED == -26, "HURRAY_ERR_DISCONNECTED: value");
 static_assert(HURRAY_C_ABI_VERSION == 4, "HURRAY_C_ABI_VERSION: value");
 static_assert(HURRAY_TYPE_FLOAT16 == 0x01, "HURRAY_TYPE_FLOAT16: value");
 static_assert(HURRAY_TYPE_BFLOAT16 == 0x02, "HURRAY_TYPE_BFLOAT16: value");
@@ -649,6 +698,8 @@ static_assert(HURRAY_DIMENSION_DYNAMIC == UINT64_C(18446744073709551615), "HURRA
 static_assert(HURRAY_MAX_RANK == 64, "HURRAY_MAX_RANK: value");
 static_assert(HURRAY_BUFFER_READ_ONLY == 1, "HURRAY_BUFFER_READ_ONLY: value");
 static_assert(HURRAY_BUFFER_BORROWED == 2, "HURRAY_BUFFER_BORROWED: value");
+static_assert(HURRAY_BUFFER_SHARED == 4, "HURRAY_BUFFER_SHARED: value");
+static_assert(HURRAY_BUFFER_SEALED == 8, "HURRAY_BUFFER_SEALED: value");
 static_assert(HURRAY_HANDLE_ANY == 0, "HURRAY_HANDLE_ANY: value");
 static_assert(HURRAY_HANDLE_DESCRIPTOR == 1, "HURRAY_HANDLE_DESCRIPTOR: value");
 static_assert(HURRAY_HANDLE_DESCRIPTOR_BUILDER == 2, "HURRAY_HANDLE_DESCRIPTOR_BUILDER: value");
@@ -663,6 +714,8 @@ static_assert(HURRAY_HANDLE_FILE == 10, "HURRAY_HANDLE_FILE: value");
 static_assert(HURRAY_HANDLE_FILE_WRITER == 11, "HURRAY_HANDLE_FILE_WRITER: value");
 static_assert(HURRAY_HANDLE_COMPOSITE == 12, "HURRAY_HANDLE_COMPOSITE: value");
 static_assert(HURRAY_HANDLE_COMPOSITE_BUILDER == 13, "HURRAY_HANDLE_COMPOSITE_BUILDER: value");
+static_assert(HURRAY_HANDLE_CHANNEL == 14, "HURRAY_HANDLE_CHANNEL: value");
+static_assert(HURRAY_HANDLE_CHANNEL_LISTENER == 15, "HURRAY_HANDLE_CHANNEL_LISTENER: value");
 static_assert(HURRAY_SECTION_QUANTIZATION == 1, "HURRAY_SECTION_QUANTIZATION: value");
 static_assert(HURRAY_SECTION_SHARD == 2, "HURRAY_SECTION_SHARD: value");
 static_assert(HURRAY_SECTION_EXTENSION_TYPE == 4, "HURRAY_SECTION_EXTENSION_TYPE: value");
@@ -712,6 +765,14 @@ static_assert(HURRAY_ALIGN_REQUIRE == 2, "HURRAY_ALIGN_REQUIRE: value");
 static_assert(HURRAY_STREAM_CLOSE_FD == 1, "HURRAY_STREAM_CLOSE_FD: value");
 static_assert(HURRAY_STREAM_PRIVATE_TAGS == 2, "HURRAY_STREAM_PRIVATE_TAGS: value");
 static_assert(HURRAY_STREAM_PERMISSIVE == 4, "HURRAY_STREAM_PERMISSIVE: value");
+static_assert(HURRAY_CHANNEL_CLOSE_FD == 1, "HURRAY_CHANNEL_CLOSE_FD: value");
+static_assert(HURRAY_CHANNEL_PRIVATE_TAGS == 2, "HURRAY_CHANNEL_PRIVATE_TAGS: value");
+static_assert(HURRAY_CHANNEL_PERMISSIVE == 4, "HURRAY_CHANNEL_PERMISSIVE: value");
+static_assert(HURRAY_CHANNEL_OTHER_USERS == 8, "HURRAY_CHANNEL_OTHER_USERS: value");
+static_assert(HURRAY_CHANNEL_SEALED_ONLY == 16, "HURRAY_CHANNEL_SEALED_ONLY: value");
+static_assert(HURRAY_CHANNEL_COPY_FILES == 32, "HURRAY_CHANNEL_COPY_FILES: value");
+static_assert(HURRAY_CHANNEL_PEER_FINISHED == 1, "HURRAY_CHANNEL_PEER_FINISHED: value");
+static_assert(HURRAY_CHANNEL_PEER_GONE == 2, "HURRAY_CHANNEL_PEER_GONE: value");
 static_assert(HURRAY_VALIDATE_DESCRIPTOR == 1, "HURRAY_VALIDATE_DESCRIPTOR: value");
 static_assert(HURRAY_VALIDATE_BUFFERS == 2, "HURRAY_VALIDATE_BUFFERS: value");
 static_assert(HURRAY_VALIDATE_DATA == 3, "HURRAY_VALIDATE_DATA: value");

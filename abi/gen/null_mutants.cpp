@@ -461,6 +461,63 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_writer_take", "status", ""},
         {"hurray_writer_destroy", "no_op_of_null", "writer"},
         {"hurray_writer_destroy", "no_op_of_null_variable", "writer"},
+        {"hurray_buffer_allocate_shared", "report_code", "error"},
+        {"hurray_buffer_allocate_shared", "report_empty", "error"},
+        {"hurray_buffer_allocate_shared", "report_endless", "error"},
+        {"hurray_buffer_allocate_shared", "status", ""},
+        {"hurray_channel_listen", "zeroed", "out_listener"},
+        {"hurray_channel_listen", "report_code", "error"},
+        {"hurray_channel_listen", "report_empty", "error"},
+        {"hurray_channel_listen", "report_endless", "error"},
+        {"hurray_channel_listen", "status", ""},
+        {"hurray_channel_accept", "zeroed", "out_channel"},
+        {"hurray_channel_accept", "report_code", "error"},
+        {"hurray_channel_accept", "report_empty", "error"},
+        {"hurray_channel_accept", "report_endless", "error"},
+        {"hurray_channel_accept", "status", ""},
+        {"hurray_channel_listener_destroy", "no_op_of_null", "listener"},
+        {"hurray_channel_listener_destroy", "no_op_of_null_variable", "listener"},
+        {"hurray_channel_connect", "zeroed", "out_channel"},
+        {"hurray_channel_connect", "report_code", "error"},
+        {"hurray_channel_connect", "report_empty", "error"},
+        {"hurray_channel_connect", "report_endless", "error"},
+        {"hurray_channel_connect", "status", ""},
+        {"hurray_channel_from_fd", "report_code", "error"},
+        {"hurray_channel_from_fd", "report_empty", "error"},
+        {"hurray_channel_from_fd", "report_endless", "error"},
+        {"hurray_channel_from_fd", "status", ""},
+        {"hurray_channel_send", "report_code", "error"},
+        {"hurray_channel_send", "report_empty", "error"},
+        {"hurray_channel_send", "report_endless", "error"},
+        {"hurray_channel_send", "status", ""},
+        {"hurray_channel_receive", "zeroed", "out_tensor"},
+        {"hurray_channel_receive", "report_code", "error"},
+        {"hurray_channel_receive", "report_empty", "error"},
+        {"hurray_channel_receive", "report_endless", "error"},
+        {"hurray_channel_receive", "status", ""},
+        {"hurray_channel_process", "report_code", "error"},
+        {"hurray_channel_process", "report_empty", "error"},
+        {"hurray_channel_process", "report_endless", "error"},
+        {"hurray_channel_process", "status", ""},
+        {"hurray_channel_finish", "report_code", "error"},
+        {"hurray_channel_finish", "report_empty", "error"},
+        {"hurray_channel_finish", "report_endless", "error"},
+        {"hurray_channel_finish", "status", ""},
+        {"hurray_channel_info", "zeroed", "out_info"},
+        {"hurray_channel_info", "struct_size", "out_info"},
+        {"hurray_channel_info", "report_code", "error"},
+        {"hurray_channel_info", "report_empty", "error"},
+        {"hurray_channel_info", "report_endless", "error"},
+        {"hurray_channel_info", "status", ""},
+        {"hurray_channel_fd", "zeroed", "out_fd"},
+        {"hurray_channel_fd", "report_code", "error"},
+        {"hurray_channel_fd", "report_empty", "error"},
+        {"hurray_channel_fd", "report_endless", "error"},
+        {"hurray_channel_fd", "status", ""},
+        {"hurray_channel_destroy", "no_op_of_null", "channel"},
+        {"hurray_channel_destroy", "no_op_of_null_variable", "channel"},
+        {"hurray_channel_destroy_deferred", "no_op_of_null", "channel"},
+        {"hurray_channel_destroy_deferred", "no_op_of_null_variable", "channel"},
         {"hurray_tensor_element_address", "zeroed", "out_address"},
         {"hurray_tensor_element_address", "struct_size", "out_address"},
         {"hurray_tensor_element_address", "report_code", "error"},
@@ -1957,6 +2014,177 @@ HurrayStatus hurray_writer_destroy(HurrayWriter **writer) {
     const HurrayStatus status = call.real(&hurray_writer_destroy)(writer);
     if (null_writer && call.is("no_op_of_null", "writer")) return HURRAY_ERR_NULL_POINTER;
     if (holds_null_writer && call.is("no_op_of_null_variable", "writer")) return HURRAY_ERR_NULL_POINTER;
+    return status;
+}
+
+HurrayStatus hurray_buffer_allocate_shared(uint64_t byte_size, uint32_t alignment, HurrayBuffer **out_handle,
+                                           HurrayError *error) {
+    const Call call("hurray_buffer_allocate_shared");
+    const HurrayStatus status = call.real(&hurray_buffer_allocate_shared)(byte_size, alignment, out_handle, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_listen(const char *path, const HurrayChannelOptions *options,
+                                   HurrayChannelListener **out_listener, HurrayError *error) {
+    const Call call("hurray_channel_listen");
+    const Before out_listener_before(out_listener);
+    const HurrayStatus status = call.real(&hurray_channel_listen)(path, options, out_listener, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_listener != nullptr && call.is("zeroed", "out_listener")) out_listener_before.restore(out_listener);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_accept(HurrayChannelListener *listener, int32_t timeout_ms,
+                                   HurrayChannel **out_channel, HurrayError *error) {
+    const Call call("hurray_channel_accept");
+    const Before out_channel_before(out_channel);
+    const HurrayStatus status = call.real(&hurray_channel_accept)(listener, timeout_ms, out_channel, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_channel != nullptr && call.is("zeroed", "out_channel")) out_channel_before.restore(out_channel);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_listener_destroy(HurrayChannelListener **listener) {
+    const Call call("hurray_channel_listener_destroy");
+    const bool null_listener = listener == nullptr;
+    const bool holds_null_listener = !null_listener && *listener == nullptr;
+    const HurrayStatus status = call.real(&hurray_channel_listener_destroy)(listener);
+    if (null_listener && call.is("no_op_of_null", "listener")) return HURRAY_ERR_NULL_POINTER;
+    if (holds_null_listener && call.is("no_op_of_null_variable", "listener")) return HURRAY_ERR_NULL_POINTER;
+    return status;
+}
+
+HurrayStatus hurray_channel_connect(const char *path, const HurrayChannelOptions *options, int32_t timeout_ms,
+                                    HurrayChannel **out_channel, HurrayError *error) {
+    const Call call("hurray_channel_connect");
+    const Before out_channel_before(out_channel);
+    const HurrayStatus status = call.real(&hurray_channel_connect)(path, options, timeout_ms, out_channel, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_channel != nullptr && call.is("zeroed", "out_channel")) out_channel_before.restore(out_channel);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_from_fd(int32_t fd, const HurrayChannelOptions *options,
+                                    HurrayChannel **out_channel, HurrayError *error) {
+    const Call call("hurray_channel_from_fd");
+    const HurrayStatus status = call.real(&hurray_channel_from_fd)(fd, options, out_channel, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_send(HurrayChannel *channel, const HurrayTensor *tensor, HurrayError *error) {
+    const Call call("hurray_channel_send");
+    const HurrayStatus status = call.real(&hurray_channel_send)(channel, tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_receive(HurrayChannel *channel, int32_t timeout_ms, HurrayTensor **out_tensor,
+                                    HurrayError *error) {
+    const Call call("hurray_channel_receive");
+    const Before out_tensor_before(out_tensor);
+    const HurrayStatus status = call.real(&hurray_channel_receive)(channel, timeout_ms, out_tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_process(HurrayChannel *channel, HurrayError *error) {
+    const Call call("hurray_channel_process");
+    const HurrayStatus status = call.real(&hurray_channel_process)(channel, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_finish(HurrayChannel *channel, HurrayError *error) {
+    const Call call("hurray_channel_finish");
+    const HurrayStatus status = call.real(&hurray_channel_finish)(channel, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_info(const HurrayChannel *channel, HurrayChannelInfo *out_info,
+                                 HurrayError *error) {
+    const Call call("hurray_channel_info");
+    const Before out_info_before(out_info);
+    const HurrayStatus status = call.real(&hurray_channel_info)(channel, out_info, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_info != nullptr && call.is("zeroed", "out_info")) out_info_before.restore(out_info);
+    if (out_info != nullptr && call.is("struct_size", "out_info")) out_info->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_fd(const HurrayChannel *channel, int32_t *out_fd, HurrayError *error) {
+    const Call call("hurray_channel_fd");
+    const Before out_fd_before(out_fd);
+    const HurrayStatus status = call.real(&hurray_channel_fd)(channel, out_fd, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_fd != nullptr && call.is("zeroed", "out_fd")) out_fd_before.restore(out_fd);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_channel_destroy(HurrayChannel **channel) {
+    const Call call("hurray_channel_destroy");
+    const bool null_channel = channel == nullptr;
+    const bool holds_null_channel = !null_channel && *channel == nullptr;
+    const HurrayStatus status = call.real(&hurray_channel_destroy)(channel);
+    if (null_channel && call.is("no_op_of_null", "channel")) return HURRAY_ERR_NULL_POINTER;
+    if (holds_null_channel && call.is("no_op_of_null_variable", "channel")) return HURRAY_ERR_NULL_POINTER;
+    return status;
+}
+
+HurrayStatus hurray_channel_destroy_deferred(HurrayChannel **channel, HurrayError *error) {
+    const Call call("hurray_channel_destroy_deferred");
+    const bool null_channel = channel == nullptr;
+    const bool holds_null_channel = !null_channel && *channel == nullptr;
+    const HurrayStatus status = call.real(&hurray_channel_destroy_deferred)(channel, error);
+    if (null_channel && call.is("no_op_of_null", "channel")) return HURRAY_ERR_NULL_POINTER;
+    if (holds_null_channel && call.is("no_op_of_null_variable", "channel")) return HURRAY_ERR_NULL_POINTER;
     return status;
 }
 

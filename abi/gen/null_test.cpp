@@ -1687,6 +1687,183 @@ TEST_F(NullPointers, hurray_writer_destroy_of_null_is_a_no_op) {
     EXPECT_EQ(writer, nullptr);
 }
 
+TEST_F(NullPointers, hurray_buffer_allocate_shared_out_handle) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_buffer_allocate_shared(scalar<uint64_t>("byte_size"), scalar<uint32_t>("alignment"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_listen_path) {
+    Out<HurrayChannelListener *> out_listener;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_listen(nullptr, optional<HurrayChannelOptions>(), out_listener.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_listener.expect_zeroed("out_listener");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_listen_out_listener) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_listen(text(), optional<HurrayChannelOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_accept_listener) {
+    Out<HurrayChannel *> out_channel;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_accept(nullptr, scalar<int32_t>("timeout_ms"), out_channel.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_channel.expect_zeroed("out_channel");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_accept_out_channel) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_accept(live<HurrayChannelListener>(), scalar<int32_t>("timeout_ms"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_listener_destroy_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_channel_listener_destroy(nullptr), HURRAY_OK);
+    HurrayChannelListener* listener = nullptr;
+    EXPECT_EQ(hurray_channel_listener_destroy(&listener), HURRAY_OK);
+    EXPECT_EQ(listener, nullptr);
+}
+
+TEST_F(NullPointers, hurray_channel_connect_path) {
+    Out<HurrayChannel *> out_channel;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_connect(nullptr, optional<HurrayChannelOptions>(), scalar<int32_t>("timeout_ms"), out_channel.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_channel.expect_zeroed("out_channel");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_connect_out_channel) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_connect(text(), optional<HurrayChannelOptions>(), scalar<int32_t>("timeout_ms"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_from_fd_out_channel) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_from_fd(scalar<int32_t>("fd"), optional<HurrayChannelOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_send_channel) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_send(nullptr, live<HurrayTensor>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_send_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_send(live<HurrayChannel>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_receive_channel) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_receive(nullptr, scalar<int32_t>("timeout_ms"), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_receive_out_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_receive(live<HurrayChannel>(), scalar<int32_t>("timeout_ms"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_process_channel) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_process(nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_finish_channel) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_finish(nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_info_channel) {
+    Out<HurrayChannelInfo, true> out_info;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_info(nullptr, out_info.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_info.expect_zeroed("out_info");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_info_out_info) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_info(live<HurrayChannel>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_fd_channel) {
+    Out<int32_t> out_fd;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_fd(nullptr, out_fd.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_fd.expect_zeroed("out_fd");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_fd_out_fd) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_channel_fd(live<HurrayChannel>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_channel_destroy_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_channel_destroy(nullptr), HURRAY_OK);
+    HurrayChannel* channel = nullptr;
+    EXPECT_EQ(hurray_channel_destroy(&channel), HURRAY_OK);
+    EXPECT_EQ(channel, nullptr);
+}
+
+TEST_F(NullPointers, hurray_channel_destroy_deferred_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_channel_destroy_deferred(nullptr, nullptr), HURRAY_OK);
+    HurrayChannel* channel = nullptr;
+    EXPECT_EQ(hurray_channel_destroy_deferred(&channel, nullptr), HURRAY_OK);
+    EXPECT_EQ(channel, nullptr);
+}
+
 TEST_F(NullPointers, hurray_tensor_element_address_tensor) {
     Out<HurrayElementAddress, true> out_address;
     for (HurrayError* error : reports()) {

@@ -882,6 +882,111 @@ HurrayStatus hurray_writer_destroy(HurrayWriter **writer) {
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_buffer_allocate_shared(uint64_t byte_size, uint32_t alignment, HurrayBuffer **out_handle,
+                                           HurrayError *error) {
+    (void)(byte_size);
+    (void)(alignment);
+    (void)(out_handle);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_listen(const char *path, const HurrayChannelOptions *options,
+                                   HurrayChannelListener **out_listener, HurrayError *error) {
+    (void)(path);
+    (void)(options);
+    (void)(out_listener);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_accept(HurrayChannelListener *listener, int32_t timeout_ms,
+                                   HurrayChannel **out_channel, HurrayError *error) {
+    (void)(listener);
+    (void)(timeout_ms);
+    (void)(out_channel);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_listener_destroy(HurrayChannelListener **listener) {
+    (void)(listener);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_connect(const char *path, const HurrayChannelOptions *options, int32_t timeout_ms,
+                                    HurrayChannel **out_channel, HurrayError *error) {
+    (void)(path);
+    (void)(options);
+    (void)(timeout_ms);
+    (void)(out_channel);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_from_fd(int32_t fd, const HurrayChannelOptions *options,
+                                    HurrayChannel **out_channel, HurrayError *error) {
+    (void)(fd);
+    (void)(options);
+    (void)(out_channel);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_send(HurrayChannel *channel, const HurrayTensor *tensor, HurrayError *error) {
+    (void)(channel);
+    (void)(tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_receive(HurrayChannel *channel, int32_t timeout_ms, HurrayTensor **out_tensor,
+                                    HurrayError *error) {
+    (void)(channel);
+    (void)(timeout_ms);
+    (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_process(HurrayChannel *channel, HurrayError *error) {
+    (void)(channel);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_finish(HurrayChannel *channel, HurrayError *error) {
+    (void)(channel);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_info(const HurrayChannel *channel, HurrayChannelInfo *out_info,
+                                 HurrayError *error) {
+    (void)(channel);
+    (void)(out_info);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_fd(const HurrayChannel *channel, int32_t *out_fd, HurrayError *error) {
+    (void)(channel);
+    (void)(out_fd);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_destroy(HurrayChannel **channel) {
+    (void)(channel);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_channel_destroy_deferred(HurrayChannel **channel, HurrayError *error) {
+    (void)(channel);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_tensor_element_address(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank,
                                            HurrayElementAddress *out_address, HurrayError *error) {
     (void)(tensor);

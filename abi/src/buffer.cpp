@@ -183,6 +183,9 @@ HURRAY_API HurrayStatus hurray_buffer_info(HG_IN const HurrayBuffer* buffer, HG_
         HurrayBufferInfo info{};
         info.flags = (buffer->value.read_only ? HURRAY_BUFFER_READ_ONLY : 0) |
                      (buffer->borrowed ? HURRAY_BUFFER_BORROWED : 0);
+        if (const SharedBacking* backing = buffer->value.storage ? buffer->value.storage->shared_backing() : nullptr) {
+            info.flags |= HURRAY_BUFFER_SHARED | (backing->sealed ? HURRAY_BUFFER_SEALED : 0);
+        }
         info.data = buffer->value.data;
         info.byte_size = buffer->value.handle.byte_size;
         info.alignment = buffer->value.handle.alignment;

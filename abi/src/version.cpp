@@ -64,6 +64,8 @@ HURRAY_API HG_INFALLIBLE const char* hurray_status_name(HurrayStatus status) noe
         case HURRAY_ERR_INVALID_FORMAT: return "INVALID_FORMAT";
         case HURRAY_ERR_NOT_FOUND: return "NOT_FOUND";
         case HURRAY_ERR_LIMIT_EXCEEDED: return "LIMIT_EXCEEDED";
+        case HURRAY_ERR_TIMED_OUT: return "TIMED_OUT";
+        case HURRAY_ERR_DISCONNECTED: return "DISCONNECTED";
         default: return "UNKNOWN";
     }
 }

@@ -1,5 +1,8 @@
 // The seed: the implementation MUST detect double-free and use-after-free in debug builds. Every kind of handle, with the
 // runtime switch on: a destroyed handle answers INVALID_HANDLE, and nothing is ended twice. (seed: Opaque Handles)
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <functional>
 #include <vector>
 
@@ -227,13 +230,39 @@ TEST_F(HandleChecks, CompositeAndBuilder) {
     EXPECT_EQ(releases.calls, 2);
 }
 
+TEST_F(HandleChecks, ChannelAndListener) {
+    int ends[2];
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    HurrayChannel* channel = nullptr;
+    ASSERT_EQ(hurray_channel_from_fd(ends[0], nullptr, &channel, nullptr), HURRAY_OK);
+    expect_detected<HurrayChannel>("channel", channel, &hurray_channel_destroy,
+                                   Uses<HurrayChannel>{
+                                       [](HurrayChannel* stale) {
+                                           HurrayTensor* tensor = nullptr;
+                                           return hurray_channel_receive(stale, 0, &tensor, nullptr);
+                                       },
+                                       [](HurrayChannel* stale) { return hurray_channel_process(stale, nullptr); },
+                                       [](HurrayChannel* stale) { return hurray_channel_destroy_deferred(&stale, nullptr); },
+                                   });
+    close(ends[0]);
+    close(ends[1]);
+    const std::string path = "/tmp/hurray_checks_" + std::to_string(getpid());
+    HurrayChannelListener* listener = nullptr;
+    ASSERT_EQ(hurray_channel_listen(path.c_str(), nullptr, &listener, nullptr), HURRAY_OK);
+    expect_detected<HurrayChannelListener>("listener", listener, &hurray_channel_listener_destroy,
+                                           Uses<HurrayChannelListener>{[](HurrayChannelListener* stale) {
+                                               HurrayChannel* accepted = nullptr;
+                                               return hurray_channel_accept(stale, 0, &accepted, nullptr);
+                                           }});
+}
+
 TEST_F(HandleChecks, EveryKindOfHandleIsTestedHere) {
-    // Thirteen kinds: buffer, list, context, tensor, descriptor, builder, queue, file writer, file, reader, writer, composite,
-    // composite builder.
+    // Fifteen kinds: buffer, list, context, tensor, descriptor, builder, queue, file writer, file, reader, writer, composite,
+    // composite builder, channel, listener.
     std::uint64_t handles = 0;
     std::uint64_t bytes = 0;
-    EXPECT_EQ(hurray_live_handles(13, &handles, &bytes, nullptr), HURRAY_OK);
-    EXPECT_EQ(hurray_live_handles(14, &handles, &bytes, nullptr), HURRAY_ERR_INVALID_ARGUMENT)
+    EXPECT_EQ(hurray_live_handles(15, &handles, &bytes, nullptr), HURRAY_OK);
+    EXPECT_EQ(hurray_live_handles(16, &handles, &bytes, nullptr), HURRAY_ERR_INVALID_ARGUMENT)
         << "a new kind of handle needs a test above, and its number here";
 }
 

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
@@ -204,6 +206,23 @@ private:
     void make(HurrayComposite** out) {
         *out = hurray_test::partition(storage_.data());
         end_with(*out, hurray_composite_destroy);
+    }
+    void make(HurrayChannel** out) {
+        int ends[2];
+        ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+        EXPECT_EQ(hurray_channel_from_fd(ends[0], nullptr, out, nullptr), HURRAY_OK);
+        endings_.push_back([ends0 = ends[0], ends1 = ends[1]] {
+            close(ends0);
+            close(ends1);
+        });
+        end_with(*out, hurray_channel_destroy);
+    }
+    void make(HurrayChannelListener** out) {
+        // Short, as paths of sockets must be.
+        static int number = 0;
+        const std::string path = "/tmp/hurray_null_" + std::to_string(getpid()) + "_" + std::to_string(number++);
+        EXPECT_EQ(hurray_channel_listen(path.c_str(), nullptr, out, nullptr), HURRAY_OK);
+        end_with(*out, hurray_channel_listener_destroy);
     }
     void make(HurrayFileWriter** out) {
         const std::string path = file_name("unfinished.safetensors");

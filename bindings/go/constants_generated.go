@@ -86,6 +86,13 @@ const (
 
 	// StatusLimitExceeded: A configured limit would be exceeded.
 	StatusLimitExceeded Status = -24
+
+	// StatusTimedOut: The time that the caller gave is over; what was asked for did not happen, and may be asked
+	// for again.
+	StatusTimedOut Status = -25
+
+	// StatusDisconnected: The process at the other end of a channel is gone, or has closed its end.
+	StatusDisconnected Status = -26
 )
 
 // String returns the name of the value, as "OK"; Status(N) for one that this package does not know.
@@ -141,6 +148,10 @@ func (s Status) String() string {
 		return "NOT_FOUND"
 	case StatusLimitExceeded:
 		return "LIMIT_EXCEEDED"
+	case StatusTimedOut:
+		return "TIMED_OUT"
+	case StatusDisconnected:
+		return "DISCONNECTED"
 	}
 	return "Status(" + strconv.FormatInt(int64(s), 10) + ")"
 }
@@ -495,6 +506,14 @@ const (
 
 	// BufferBorrowed: The handle is borrowed from a list or tensor: it can be neither destroyed nor pushed.
 	BufferBorrowed BufferFlag = 2
+
+	// BufferShared: Shared memory or a mapped file: other processes may have the same memory.
+	BufferShared BufferFlag = 4
+
+	// BufferSealed: Shared memory that is sealed: nobody can write to it or shrink it any more. Shared memory
+	// without this flag, files included, may be changed by whoever else has it, and raises SIGBUS where it was
+	// cut.
+	BufferSealed BufferFlag = 8
 )
 
 // String returns the names of the flags that are set, joined by |; bits without a name as a number.
@@ -507,6 +526,14 @@ func (b BufferFlag) String() string {
 	if b&BufferBorrowed != 0 {
 		text += "|borrowed"
 		b &^= BufferBorrowed
+	}
+	if b&BufferShared != 0 {
+		text += "|shared"
+		b &^= BufferShared
+	}
+	if b&BufferSealed != 0 {
+		text += "|sealed"
+		b &^= BufferSealed
 	}
 	if b != 0 || text == "" {
 		text += "|" + strconv.FormatUint(uint64(b), 10)
@@ -559,6 +586,12 @@ const (
 
 	// HandleCompositeBuilder: HurrayCompositeBuilder.
 	HandleCompositeBuilder HandleKind = 13
+
+	// HandleChannel: HurrayChannel.
+	HandleChannel HandleKind = 14
+
+	// HandleChannelListener: HurrayChannelListener.
+	HandleChannelListener HandleKind = 15
 )
 
 // String returns the name of the value, as "any"; HandleKind(N) for one that this package does not know.
@@ -592,6 +625,10 @@ func (h HandleKind) String() string {
 		return "composite"
 	case HandleCompositeBuilder:
 		return "composite_builder"
+	case HandleChannel:
+		return "channel"
+	case HandleChannelListener:
+		return "channel_listener"
 	}
 	return "HandleKind(" + strconv.FormatUint(uint64(h), 10) + ")"
 }
@@ -1072,6 +1109,94 @@ func (s StreamFlag) String() string {
 	}
 	if s != 0 || text == "" {
 		text += "|" + strconv.FormatUint(uint64(s), 10)
+	}
+	return text[1:]
+}
+
+// ChannelFlag: Channel flags.
+type ChannelFlag uint32
+
+const (
+	// ChannelFlagCloseFD: hurray_channel_from_fd: the descriptor becomes the channel's when the call succeeds.
+	ChannelFlagCloseFD ChannelFlag = 1
+
+	// ChannelFlagPrivateTags: Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+	ChannelFlagPrivateTags ChannelFlag = 2
+
+	// ChannelFlagPermissive: Accept element types and quantization schemes that are not known, see
+	// HURRAY_DECODE_PERMISSIVE.
+	ChannelFlagPermissive ChannelFlag = 4
+
+	// ChannelFlagOtherUsers: Accept peers that are other users; the listener's socket file can be reached by
+	// everybody then.
+	ChannelFlagOtherUsers ChannelFlag = 8
+
+	// ChannelFlagSealedOnly: Receive memory that is sealed and refuse all other, files included.
+	ChannelFlagSealedOnly ChannelFlag = 16
+
+	// ChannelFlagCopyFiles: Copy tensors of mapped files instead of passing the file: a peer that has its
+	// descriptor can read all of the file.
+	ChannelFlagCopyFiles ChannelFlag = 32
+)
+
+// String returns the names of the flags that are set, joined by |; bits without a name as a number.
+func (c ChannelFlag) String() string {
+	text := ""
+	if c&ChannelFlagCloseFD != 0 {
+		text += "|close_fd"
+		c &^= ChannelFlagCloseFD
+	}
+	if c&ChannelFlagPrivateTags != 0 {
+		text += "|private_tags"
+		c &^= ChannelFlagPrivateTags
+	}
+	if c&ChannelFlagPermissive != 0 {
+		text += "|permissive"
+		c &^= ChannelFlagPermissive
+	}
+	if c&ChannelFlagOtherUsers != 0 {
+		text += "|other_users"
+		c &^= ChannelFlagOtherUsers
+	}
+	if c&ChannelFlagSealedOnly != 0 {
+		text += "|sealed_only"
+		c &^= ChannelFlagSealedOnly
+	}
+	if c&ChannelFlagCopyFiles != 0 {
+		text += "|copy_files"
+		c &^= ChannelFlagCopyFiles
+	}
+	if c != 0 || text == "" {
+		text += "|" + strconv.FormatUint(uint64(c), 10)
+	}
+	return text[1:]
+}
+
+// ChannelPeerFlag: What became of the peer.
+type ChannelPeerFlag uint32
+
+const (
+	// ChannelPeerFlagFinished: The peer sends no more tensors.
+	ChannelPeerFlagFinished ChannelPeerFlag = 1
+
+	// ChannelPeerFlagGone: The peer is gone, or broke the protocol: nothing comes from it any more, and nothing
+	// that was sent is out.
+	ChannelPeerFlagGone ChannelPeerFlag = 2
+)
+
+// String returns the names of the flags that are set, joined by |; bits without a name as a number.
+func (c ChannelPeerFlag) String() string {
+	text := ""
+	if c&ChannelPeerFlagFinished != 0 {
+		text += "|finished"
+		c &^= ChannelPeerFlagFinished
+	}
+	if c&ChannelPeerFlagGone != 0 {
+		text += "|gone"
+		c &^= ChannelPeerFlagGone
+	}
+	if c != 0 || text == "" {
+		text += "|" + strconv.FormatUint(uint64(c), 10)
 	}
 	return text[1:]
 }

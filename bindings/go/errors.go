@@ -73,6 +73,8 @@ var (
 	ErrInvalidFormat       error = codeError(StatusInvalidFormat)
 	ErrNotFound            error = codeError(StatusNotFound)
 	ErrLimitExceeded       error = codeError(StatusLimitExceeded)
+	ErrTimedOut            error = codeError(StatusTimedOut)
+	ErrDisconnected        error = codeError(StatusDisconnected)
 )
 
 // bindingError is the sentinel of a condition that only this package knows.

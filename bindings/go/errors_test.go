@@ -17,9 +17,10 @@ func TestErrorsMatchTheirSentinelAndNoOther(t *testing.T) {
 		StatusIO: ErrIO, StatusUnsupported: ErrUnsupported, StatusCancelled: ErrCancelled, StatusForked: ErrForked,
 		StatusInvalidArgument: ErrInvalidArgument, StatusInvalidQuantization: ErrInvalidQuantization,
 		StatusInvalidComposite: ErrInvalidComposite, StatusMisaligned: ErrMisaligned, StatusInvalidFormat: ErrInvalidFormat,
-		StatusNotFound: ErrNotFound, StatusLimitExceeded: ErrLimitExceeded,
+		StatusNotFound: ErrNotFound, StatusLimitExceeded: ErrLimitExceeded, StatusTimedOut: ErrTimedOut,
+		StatusDisconnected: ErrDisconnected,
 	}
-	for code := StatusLimitExceeded; code < StatusOK; code++ {
+	for code := StatusDisconnected; code < StatusOK; code++ {
 		if sentinels[code] == nil {
 			t.Fatalf("no sentinel for %v", code)
 		}

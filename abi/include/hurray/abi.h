@@ -126,6 +126,10 @@ typedef int32_t HurrayStatus;
 #define HURRAY_ERR_INVALID_FORMAT       -22  /**< A file or stream breaks the rules of its own format. */
 #define HURRAY_ERR_NOT_FOUND            -23  /**< There is no tensor, key or file of that name. */
 #define HURRAY_ERR_LIMIT_EXCEEDED       -24  /**< A configured limit would be exceeded. */
+/** The time that the caller gave is over; what was asked for did not happen, and may be asked for again. */
+#define HURRAY_ERR_TIMED_OUT            -25
+/** The process at the other end of a channel is gone, or has closed its end. */
+#define HURRAY_ERR_DISCONNECTED         -26
 
 /**
  * Report of a failed call: its code, and what is wrong, where, and what was expected. A fault that has a
@@ -370,6 +374,24 @@ typedef struct HurrayComposite HurrayComposite;
  */
 typedef struct HurrayCompositeBuilder HurrayCompositeBuilder;
 
+/**
+ * One end of a channel to another process of this machine.
+ *
+ * Opaque. Ends with hurray_channel_destroy.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayChannel HurrayChannel;
+
+/**
+ * Waits for the other ends of channels at a path.
+ *
+ * Opaque. Ends with hurray_channel_listener_destroy.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayChannelListener HurrayChannelListener;
+
 /* --- Buffer types ---------------------------------------------------------------------------------------- */
 
 /**
@@ -404,6 +426,13 @@ typedef struct HurrayBufferHandleBytes {
 #define HURRAY_BUFFER_READ_ONLY 1  /**< The memory must not be written. */
 /** The handle is borrowed from a list or tensor: it can be neither destroyed nor pushed. */
 #define HURRAY_BUFFER_BORROWED  2
+/** Shared memory or a mapped file: other processes may have the same memory. */
+#define HURRAY_BUFFER_SHARED    4
+/**
+ * Shared memory that is sealed: nobody can write to it or shrink it any more. Shared memory without this
+ * flag, files included, may be changed by whoever else has it, and raises SIGBUS where it was cut.
+ */
+#define HURRAY_BUFFER_SEALED    8
 
 /**
  * What a buffer handle stands for.
@@ -450,6 +479,8 @@ typedef struct HurrayBufferInfo {
 #define HURRAY_HANDLE_FILE_WRITER        11  /**< HurrayFileWriter. */
 #define HURRAY_HANDLE_COMPOSITE          12  /**< HurrayComposite. */
 #define HURRAY_HANDLE_COMPOSITE_BUILDER  13  /**< HurrayCompositeBuilder. */
+#define HURRAY_HANDLE_CHANNEL            14  /**< HurrayChannel. */
+#define HURRAY_HANDLE_CHANNEL_LISTENER   15  /**< HurrayChannelListener. */
 
 /* --- Handoff types --------------------------------------------------------------------------------------- */
 

@@ -639,6 +639,333 @@ HURRAY_API HurrayStatus hurray_writer_take(HurrayWriter *writer, HurrayBuffer **
  */
 HURRAY_API HurrayStatus hurray_writer_destroy(HurrayWriter **writer);
 
+/* --- Channels between processes: types ------------------------------------------------------------------- */
+
+/** Channel flags (HurrayChannelFlag, uint32_t). */
+/** hurray_channel_from_fd: the descriptor becomes the channel's when the call succeeds. */
+#define HURRAY_CHANNEL_CLOSE_FD      1
+/** Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS. */
+#define HURRAY_CHANNEL_PRIVATE_TAGS  2
+/** Accept element types and quantization schemes that are not known, see HURRAY_DECODE_PERMISSIVE. */
+#define HURRAY_CHANNEL_PERMISSIVE    4
+/** Accept peers that are other users; the listener's socket file can be reached by everybody then. */
+#define HURRAY_CHANNEL_OTHER_USERS   8
+/** Receive memory that is sealed and refuse all other, files included. */
+#define HURRAY_CHANNEL_SEALED_ONLY  16
+/**
+ * Copy tensors of mapped files instead of passing the file: a peer that has its descriptor can read all of
+ * the file.
+ */
+#define HURRAY_CHANNEL_COPY_FILES   32
+
+/** What became of the peer (HurrayChannelPeerFlag, uint32_t). */
+#define HURRAY_CHANNEL_PEER_FINISHED 1  /**< The peer sends no more tensors. */
+/**
+ * The peer is gone, or broke the protocol: nothing comes from it any more, and nothing that was sent is out.
+ */
+#define HURRAY_CHANNEL_PEER_GONE     2
+
+/**
+ * Limits of a channel. All zero but struct_size: the defaults.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayChannelOptions {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_CHANNEL_ flags. */
+    uint32_t flags;
+    /** Longest descriptor accepted, in bytes; 0 means 16 MiB. */
+    uint64_t max_descriptor_length;
+    /** Largest tensor accepted, in bytes over all its buffers; 0 means no limit. */
+    uint64_t max_tensor_bytes;
+    /** Largest alignment of a buffer accepted, in bytes; 0 means 2 MiB. */
+    uint32_t max_alignment;
+    /** Tensors that may be sent and not yet released by the peer; 0 means 65536. */
+    uint32_t max_outstanding;
+    /**
+     * How many milliseconds hurray_channel_send waits for room in the socket, or for a release where
+     * max_outstanding are out; 0 means without an end.
+     */
+    uint32_t send_timeout_ms;
+    /** 0. */
+    uint32_t reserved;
+} HurrayChannelOptions;
+
+/**
+ * What a channel has done so far.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayChannelInfo {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_CHANNEL_PEER_ values. */
+    uint32_t state;
+    /** Tensors sent. */
+    uint64_t sent;
+    /** Tensors received. */
+    uint64_t received;
+    /** Bytes of buffers that were sent without a copy. */
+    uint64_t passed_bytes;
+    /** Bytes of buffers that were copied into shared memory to be sent. */
+    uint64_t copied_bytes;
+    /** Bytes of buffers received; none of them is ever copied. */
+    uint64_t received_bytes;
+    /** Tensors sent that the peer has not released, as far as is known here. */
+    uint64_t outstanding;
+    /** Tensors received that have not ended here. */
+    uint64_t held;
+    /** Process of the peer, as the kernel says: for a socketpair, the one that made it. */
+    int64_t peer_pid;
+    /** User of the peer. */
+    uint32_t peer_uid;
+    /** 0. */
+    uint32_t reserved;
+} HurrayChannelInfo;
+
+/* --- Channels between processes -------------------------------------------------------------------------- */
+
+/**
+ * Allocates memory that goes through a channel without a copy, zeroed. It is shared with forks of the
+ * process; the library releases it on any thread.
+ *
+ * hurray_channel_send makes it read-only, at the same address, and seals it: from then on a write to it
+ * faults, in every process. That is done where the tensor that is sent alone has the memory, or where its
+ * buffer is marked read-only (hurray_buffer_set_read_only), which is a promise for all others that have it.
+ * Memory that other handles share without that mark, or that a fork of this process has mapped, stays
+ * writable and is copied.
+ *
+ * @param byte_size Length in bytes; 0 is legal.
+ * @param alignment A power of two; 0 means 64, and less than 64 is raised to 64.
+ * @param out_handle Required. Receives a new handle that the caller owns and ends with hurray_buffer_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: OUT_OF_MEMORY; INVALID_LAYOUT: alignment is no power of two;
+ *     LIMIT_EXCEEDED: no further file descriptor may be opened; IO
+ * @owner caller
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_buffer_allocate_shared(uint64_t byte_size, uint32_t alignment,
+                                                      HurrayBuffer **out_handle, HurrayError *error);
+
+/**
+ * Listens at a path for the other ends of channels. The socket file has mode 0600 (0666 with
+ * HURRAY_CHANNEL_OTHER_USERS); one that is there already is replaced if nobody listens at it.
+ *
+ * @param path File name, as for hurray_file_open; at most 107 bytes. Required. NUL-terminated UTF-8, read
+ *     during the call only.
+ * @param options Null: the defaults; they are those of every channel that is accepted. May be NULL. Read
+ *     during the call only; stays the caller's.
+ * @param out_listener Required. Receives a new handle that the caller owns and ends with
+ *     hurray_channel_listener_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: the options, a path that no socket can have, or
+ *     something that is no socket is in the way; IO: somebody listens there; LIMIT_EXCEEDED: no further file
+ *     descriptor may be opened
+ * @owner caller
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_listen(const char *path, const HurrayChannelOptions *options,
+                                              HurrayChannelListener **out_listener, HurrayError *error);
+
+/**
+ * Waits for a peer. Peers of other users, where these are not accepted, are turned away and not reported.
+ *
+ * @param listener Required. The call may change it; it stays the caller's.
+ * @param timeout_ms Milliseconds; 0: does not wait; negative: waits without an end.
+ * @param out_channel Required. Receives a new handle that the caller owns and ends with
+ *     hurray_channel_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: TIMED_OUT; FORKED: the listener is the parent's; LIMIT_EXCEEDED: no
+ *     further file descriptor may be opened; IO
+ * @owner caller; independent of the listener
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_accept(HurrayChannelListener *listener, int32_t timeout_ms,
+                                              HurrayChannel **out_channel, HurrayError *error);
+
+/**
+ * Ends a listener and removes its socket file, if that is still its own. In a fork of the process the file
+ * stays.
+ *
+ * @param listener Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
+ *     variable, or NULL itself, is a no-op.
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed
+ * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_listener_destroy(HurrayChannelListener **listener);
+
+/**
+ * Connects to a listener; waits until there is one, and until it has room.
+ *
+ * @param path As for hurray_channel_listen. Required. NUL-terminated UTF-8, read during the call only.
+ * @param options Null: the defaults. May be NULL. Read during the call only; stays the caller's.
+ * @param timeout_ms Milliseconds; 0: does not wait; negative: waits without an end.
+ * @param out_channel Required. Receives a new handle that the caller owns and ends with
+ *     hurray_channel_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: TIMED_OUT: nobody listened in time; INVALID_ARGUMENT: the options,
+ *     the path, or a socket of another type; IO: not allowed, or the listener is another user;
+ *     LIMIT_EXCEEDED: no further file descriptor may be opened
+ * @owner caller
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_connect(const char *path, const HurrayChannelOptions *options,
+                                               int32_t timeout_ms, HurrayChannel **out_channel,
+                                               HurrayError *error);
+
+/**
+ * Makes a channel of a connected Unix socket of type SOCK_SEQPACKET: one of a socketpair, or inherited.
+ *
+ * @param fd Stays the caller's, and the channel uses a duplicate of it, unless the options say
+ *     HURRAY_CHANNEL_CLOSE_FD. The peer does not notice the end of the channel as long as another duplicate
+ *     is open.
+ * @param options Null: the defaults. May be NULL. Read during the call only; stays the caller's.
+ * @param out_channel Required. Receives a new handle that the caller owns and ends with
+ *     hurray_channel_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: another kind of descriptor, or the options; IO:
+ *     the peer is another user; LIMIT_EXCEEDED: no further file descriptor may be opened
+ * @owner caller
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_from_fd(int32_t fd, const HurrayChannelOptions *options,
+                                               HurrayChannel **out_channel, HurrayError *error);
+
+/**
+ * Sends a tensor. Tensors of mapped files, of hurray_buffer_allocate_shared and of channels are passed: the
+ * peer maps their memory.
+ *
+ * The bytes of all others are copied once, into shared memory, and counted (HurrayChannelInfo.copied_bytes).
+ * What is passed stays as it is until the peer releases it; the channel keeps a share of it that long. Waits
+ * for room in the socket, and for a release where max_outstanding are out: see
+ * HurrayChannelOptions.send_timeout_ms.
+ *
+ * @param channel Required. The call may change it; it stays the caller's.
+ * @param tensor The head of a composite is sent as a tensor without buffers. Required. Read during the call
+ *     only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: UNSUPPORTED: not host memory; INVALID_SYNC_MODE: not
+ *     PRODUCER_SYNCED; LIMIT_EXCEEDED: max_outstanding are out; TIMED_OUT: no room; DISCONNECTED; FORKED: the
+ *     channel is the parent's; INVALID_ARGUMENT: after hurray_channel_finish; OUT_OF_MEMORY; IO. After a
+ *     failure in the middle of a tensor every further send fails with it
+ * @owner `tensor` stays the caller's and may be destroyed at once
+ * @thread one thread at a time; releases of what the peer has given back run on it
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_send(HurrayChannel *channel, const HurrayTensor *tensor,
+                                            HurrayError *error);
+
+/**
+ * Receives the next tensor. Its memory is mapped, read-only; HURRAY_BUFFER_SEALED in the information of its
+ * buffers says that nobody can change it. The peer is told when the last share of the tensor ends, on
+ * whatever thread. When the peer has finished, the call succeeds and `out_tensor` is null.
+ *
+ * @param channel Required. The call may change it; it stays the caller's.
+ * @param timeout_ms Milliseconds; 0: does not wait; negative: waits without an end.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: TIMED_OUT; DISCONNECTED: the peer is gone without having finished;
+ *     FORKED: the channel is the parent's; those of hurray_descriptor_decode, INVALID_FORMAT, LIMIT_EXCEEDED,
+ *     UNSUPPORTED, OUT_OF_MEMORY, IO: a tensor is refused and given back, and the next one may be received.
+ *     What breaks the protocol ends the channel, and every further call fails with it
+ * @owner caller; independent of the channel
+ * @thread one thread at a time; releases of what the peer has given back run on it
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_receive(HurrayChannel *channel, int32_t timeout_ms,
+                                               HurrayTensor **out_tensor, HurrayError *error);
+
+/**
+ * Takes in what has come, without waiting: what the peer has released ends here. For a process that sends and
+ * rarely receives.
+ *
+ * @param channel Required. The call may change it; it stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: DISCONNECTED: the peer is gone without having finished; FORKED; what
+ *     broke the protocol
+ * @thread one thread at a time; releases of what the peer has given back run on it
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_process(HurrayChannel *channel, HurrayError *error);
+
+/**
+ * Says to the peer that no more tensors come: its hurray_channel_receive gives null once it has received all.
+ * Receiving goes on.
+ *
+ * @param channel Required. The call may change it; it stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_channel_send; called again it does nothing
+ * @thread one thread at a time; releases of what the peer has given back run on it
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_finish(HurrayChannel *channel, HurrayError *error);
+
+/**
+ * Fills a struct with what the channel has done so far.
+ *
+ * @param channel Required. Read during the call only; stays the caller's.
+ * @param out_info Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: struct_size is too small; FORKED: the channel is
+ *     the parent's
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_info(const HurrayChannel *channel, HurrayChannelInfo *out_info,
+                                            HurrayError *error);
+
+/**
+ * Tells the descriptor of the channel's socket, for event loops: it becomes readable when something has come
+ * for hurray_channel_receive or hurray_channel_process. Receive until TIMED_OUT before waiting for it.
+ *
+ * @param channel Required. Read during the call only; stays the caller's.
+ * @param out_fd Stays the channel's: not to be read, written or closed. Required. Receives the result; zeroed
+ *     before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: FORKED: the channel is the parent's
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_fd(const HurrayChannel *channel, int32_t *out_fd, HurrayError *error);
+
+/**
+ * Ends this end of a channel: the peer is told that no more comes, and its sends fail. Everything that is out
+ * ends; tensors that were received live on, and are given back when they end. In a fork of the process the
+ * parent's channel is not affected.
+ *
+ * @param channel Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
+ *     variable, or NULL itself, is a no-op.
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed; INTERNAL_PANIC:
+ *     a callback threw an exception
+ * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+ * @thread the thread that runs the releases of what was out
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_destroy(HurrayChannel **channel);
+
+/**
+ * Ends a channel on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
+ *
+ * @param channel Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
+ *     variable, or NULL itself, is a no-op.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE
+ * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_channel_destroy_deferred(HurrayChannel **channel, HurrayError *error);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

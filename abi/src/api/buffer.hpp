@@ -26,6 +26,11 @@ struct HurrayBufferHandleBytes {
 constexpr uint32_t HURRAY_BUFFER_READ_ONLY = 1;
 /// The handle is borrowed from a list or tensor: it can be neither destroyed nor pushed.
 constexpr uint32_t HURRAY_BUFFER_BORROWED = 2;
+/// Shared memory or a mapped file: other processes may have the same memory.
+constexpr uint32_t HURRAY_BUFFER_SHARED = 4;
+/// Shared memory that is sealed: nobody can write to it or shrink it any more. Shared memory without this flag, files included,
+/// may be changed by whoever else has it, and raises SIGBUS where it was cut.
+constexpr uint32_t HURRAY_BUFFER_SEALED = 8;
 
 /// What a buffer handle stands for.
 /// @since 4
@@ -76,3 +81,7 @@ constexpr uint32_t HURRAY_HANDLE_FILE_WRITER = 11;
 constexpr uint32_t HURRAY_HANDLE_COMPOSITE = 12;
 /// HurrayCompositeBuilder.
 constexpr uint32_t HURRAY_HANDLE_COMPOSITE_BUILDER = 13;
+/// HurrayChannel.
+constexpr uint32_t HURRAY_HANDLE_CHANNEL = 14;
+/// HurrayChannelListener.
+constexpr uint32_t HURRAY_HANDLE_CHANNEL_LISTENER = 15;

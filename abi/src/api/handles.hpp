@@ -41,3 +41,9 @@ struct HurrayComposite;
 /// Collects the members of a composite that is being made.
 /// @since 4
 struct HurrayCompositeBuilder;
+/// One end of a channel to another process of this machine.
+/// @since 4
+struct HurrayChannel;
+/// Waits for the other ends of channels at a path.
+/// @since 4
+struct HurrayChannelListener;

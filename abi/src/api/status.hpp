@@ -59,6 +59,10 @@ constexpr HurrayStatus HURRAY_ERR_INVALID_FORMAT = -22;
 constexpr HurrayStatus HURRAY_ERR_NOT_FOUND = -23;
 /// A configured limit would be exceeded.
 constexpr HurrayStatus HURRAY_ERR_LIMIT_EXCEEDED = -24;
+/// The time that the caller gave is over; what was asked for did not happen, and may be asked for again.
+constexpr HurrayStatus HURRAY_ERR_TIMED_OUT = -25;
+/// The process at the other end of a channel is gone, or has closed its end.
+constexpr HurrayStatus HURRAY_ERR_DISCONNECTED = -26;
 
 /// Report of a failed call: its code, and what is wrong, where, and what was expected. A fault that has a place in
 /// the input ends its message with " [byte N]", N the decimal byte offset; a message that is too long is cut before

@@ -34,6 +34,8 @@ static_assert(same(Status::misaligned, HURRAY_ERR_MISALIGNED));
 static_assert(same(Status::invalid_format, HURRAY_ERR_INVALID_FORMAT));
 static_assert(same(Status::not_found, HURRAY_ERR_NOT_FOUND));
 static_assert(same(Status::limit_exceeded, HURRAY_ERR_LIMIT_EXCEEDED));
+static_assert(same(Status::timed_out, HURRAY_ERR_TIMED_OUT));
+static_assert(same(Status::disconnected, HURRAY_ERR_DISCONNECTED));
 
 void write_report(HurrayError* out, Status code, const char* message, std::uint64_t offset) noexcept {
     if (out == nullptr) return;

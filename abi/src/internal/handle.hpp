@@ -12,7 +12,7 @@
 
 namespace hurray::abi {
 
-inline constexpr std::uint32_t handle_kind_count = 14;
+inline constexpr std::uint32_t handle_kind_count = 16;
 
 struct LiveCounter {
     std::atomic<std::int64_t> handles{0};

@@ -99,6 +99,12 @@ bool ContextOwner::dispose_deferred() noexcept {
     return true;
 }
 
+const SharedBacking* JointOwner::shared_backing() const noexcept {
+    const JointOwner* first = this;
+    while (first->next_ != nullptr) first = first->next_;
+    return first->earlier_ ? first->earlier_->shared_backing() : nullptr;
+}
+
 bool JointOwner::end(bool deferred) noexcept {
     // A loop, since contexts may be stacked by the thousand: no level takes stack.
     bool clean = true;

@@ -145,6 +145,9 @@ public:
     JointOwner(Ref<Storage> earlier, Ref<Storage> later) noexcept
         : earlier_(std::move(earlier)), later_(std::move(later)), next_(dynamic_cast<JointOwner*>(earlier_.get())) {}
 
+    /// That of the memory that was there first.
+    [[nodiscard]] const SharedBacking* shared_backing() const noexcept override;
+
 private:
     ~JointOwner() override = default;
     bool dispose() noexcept override { return end(false); }

@@ -87,6 +87,13 @@ public enum HurrayStatus : int
 
     /// <summary>A configured limit would be exceeded.</summary>
     LimitExceeded = -24,
+
+    /// <summary>The time that the caller gave is over; what was asked for did not happen, and may be asked
+    /// for again.</summary>
+    TimedOut = -25,
+
+    /// <summary>The process at the other end of a channel is gone, or has closed its end.</summary>
+    Disconnected = -26,
 }
 
 /// <summary>Version.</summary>
@@ -301,6 +308,14 @@ public enum BufferFlags : uint
     /// <summary>The handle is borrowed from a list or tensor: it can be neither destroyed nor
     /// pushed.</summary>
     Borrowed = 2,
+
+    /// <summary>Shared memory or a mapped file: other processes may have the same memory.</summary>
+    Shared = 4,
+
+    /// <summary>Shared memory that is sealed: nobody can write to it or shrink it any more. Shared memory
+    /// without this flag, files included, may be changed by whoever else has it, and raises SIGBUS where it
+    /// was cut.</summary>
+    Sealed = 8,
 }
 
 /// <summary>Handle kinds.</summary>
@@ -347,6 +362,12 @@ public enum HandleKind : uint
 
     /// <summary>HurrayCompositeBuilder.</summary>
     CompositeBuilder = 13,
+
+    /// <summary>HurrayChannel.</summary>
+    Channel = 14,
+
+    /// <summary>HurrayChannelListener.</summary>
+    ChannelListener = 15,
 }
 
 /// <summary>Sections. Bits of the flags of a descriptor.</summary>
@@ -596,6 +617,51 @@ public enum StreamFlags : uint
     /// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
     /// nobody knows where the next tensor starts.</summary>
     Permissive = 4,
+}
+
+/// <summary>Channel flags.</summary>
+[Flags]
+public enum ChannelFlags : uint
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>hurray_channel_from_fd: the descriptor becomes the channel's when the call
+    /// succeeds.</summary>
+    CloseFd = 1,
+
+    /// <summary>Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.</summary>
+    PrivateTags = 2,
+
+    /// <summary>Accept element types and quantization schemes that are not known, see
+    /// HURRAY_DECODE_PERMISSIVE.</summary>
+    Permissive = 4,
+
+    /// <summary>Accept peers that are other users; the listener's socket file can be reached by everybody
+    /// then.</summary>
+    OtherUsers = 8,
+
+    /// <summary>Receive memory that is sealed and refuse all other, files included.</summary>
+    SealedOnly = 16,
+
+    /// <summary>Copy tensors of mapped files instead of passing the file: a peer that has its descriptor can
+    /// read all of the file.</summary>
+    CopyFiles = 32,
+}
+
+/// <summary>What became of the peer.</summary>
+[Flags]
+public enum ChannelPeerFlags : uint
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>The peer sends no more tensors.</summary>
+    Finished = 1,
+
+    /// <summary>The peer is gone, or broke the protocol: nothing comes from it any more, and nothing that was
+    /// sent is out.</summary>
+    Gone = 2,
 }
 
 /// <summary>Levels of validation.</summary>

@@ -1647,6 +1647,230 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_writer_destroy")]
     internal static partial HurrayStatus WriterDestroy(ref nint writer);
 
+    /// <summary><para>Allocates memory that goes through a channel without a copy, zeroed. It is shared with
+    /// forks of the process; the library releases it on any thread.</para>
+    /// <para>hurray_channel_send makes it read-only, at the same address, and seals it: from then on a write
+    /// to it faults, in every process. That is done where the tensor that is sent alone has the memory, or
+    /// where its buffer is marked read-only (hurray_buffer_set_read_only), which is a promise for all others
+    /// that have it. Memory that other handles share without that mark, or that a fork of this process has
+    /// mapped, stays writable and is copied.</para></summary>
+    /// <remarks><para>Owner: caller</para>
+    /// <para>Errors: OUT_OF_MEMORY; INVALID_LAYOUT: alignment is no power of two; LIMIT_EXCEEDED: no further
+    /// file descriptor may be opened; IO</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="byteSize">length in bytes; 0 is legal.</param>
+    /// <param name="alignment">a power of two; 0 means 64, and less than 64 is raised to 64.</param>
+    /// <param name="outHandle">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_buffer_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_buffer_allocate_shared")]
+    internal static partial HurrayStatus BufferAllocateShared(ulong byteSize, uint alignment, out BufferHandle outHandle, NativeError* error);
+
+    /// <summary>Listens at a path for the other ends of channels. The socket file has mode 0600 (0666 with
+    /// HURRAY_CHANNEL_OTHER_USERS); one that is there already is replaced if nobody listens at it.</summary>
+    /// <remarks><para>Owner: caller</para>
+    /// <para>Errors: INVALID_ARGUMENT: the options, a path that no socket can have, or something that is no
+    /// socket is in the way; IO: somebody listens there; LIMIT_EXCEEDED: no further file descriptor may be
+    /// opened</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="path">file name, as for hurray_file_open; at most 107 bytes. Required. NUL-terminated
+    /// UTF-8, read during the call only.</param>
+    /// <param name="options">null: the defaults; they are those of every channel that is accepted. May be
+    /// NULL. Read during the call only; stays the caller's.</param>
+    /// <param name="outListener">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_channel_listener_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_listen")]
+    internal static partial HurrayStatus ChannelListen([MarshalAs(UnmanagedType.LPUTF8Str)] string path, NativeChannelOptions* options, out ChannelListenerHandle outListener, NativeError* error);
+
+    /// <summary>Waits for a peer. Peers of other users, where these are not accepted, are turned away and not
+    /// reported.</summary>
+    /// <remarks><para>Owner: caller; independent of the listener</para>
+    /// <para>Errors: TIMED_OUT; FORKED: the listener is the parent's; LIMIT_EXCEEDED: no further file
+    /// descriptor may be opened; IO</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="listener">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="timeoutMs">milliseconds; 0: does not wait; negative: waits without an end.</param>
+    /// <param name="outChannel">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_channel_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_accept")]
+    internal static partial HurrayStatus ChannelAccept(ChannelListenerHandle listener, int timeoutMs, out ChannelHandle outChannel, NativeError* error);
+
+    /// <summary>Ends a listener and removes its socket file, if that is still its own. In a fork of the
+    /// process the file stays.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="listener">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_listener_destroy")]
+    internal static partial HurrayStatus ChannelListenerDestroy(ref nint listener);
+
+    /// <summary>Connects to a listener; waits until there is one, and until it has room.</summary>
+    /// <remarks><para>Owner: caller</para>
+    /// <para>Errors: TIMED_OUT: nobody listened in time; INVALID_ARGUMENT: the options, the path, or a socket
+    /// of another type; IO: not allowed, or the listener is another user; LIMIT_EXCEEDED: no further file
+    /// descriptor may be opened</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="path">as for hurray_channel_listen. Required. NUL-terminated UTF-8, read during the call
+    /// only.</param>
+    /// <param name="options">null: the defaults. May be NULL. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="timeoutMs">milliseconds; 0: does not wait; negative: waits without an end.</param>
+    /// <param name="outChannel">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_channel_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_connect")]
+    internal static partial HurrayStatus ChannelConnect([MarshalAs(UnmanagedType.LPUTF8Str)] string path, NativeChannelOptions* options, int timeoutMs, out ChannelHandle outChannel, NativeError* error);
+
+    /// <summary>Makes a channel of a connected Unix socket of type SOCK_SEQPACKET: one of a socketpair, or
+    /// inherited.</summary>
+    /// <remarks><para>Owner: caller</para>
+    /// <para>Errors: INVALID_ARGUMENT: another kind of descriptor, or the options; IO: the peer is another
+    /// user; LIMIT_EXCEEDED: no further file descriptor may be opened</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="fd">stays the caller's, and the channel uses a duplicate of it, unless the options say
+    /// HURRAY_CHANNEL_CLOSE_FD. The peer does not notice the end of the channel as long as another duplicate
+    /// is open.</param>
+    /// <param name="options">null: the defaults. May be NULL. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="outChannel">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_channel_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_from_fd")]
+    internal static partial HurrayStatus ChannelFromFd(int fd, NativeChannelOptions* options, out ChannelHandle outChannel, NativeError* error);
+
+    /// <summary><para>Sends a tensor. Tensors of mapped files, of hurray_buffer_allocate_shared and of
+    /// channels are passed: the peer maps their memory.</para>
+    /// <para>The bytes of all others are copied once, into shared memory, and counted
+    /// (HurrayChannelInfo.copied_bytes). What is passed stays as it is until the peer releases it; the
+    /// channel keeps a share of it that long. Waits for room in the socket, and for a release where
+    /// max_outstanding are out: see HurrayChannelOptions.send_timeout_ms.</para></summary>
+    /// <remarks><para>Owner: `tensor` stays the caller's and may be destroyed at once</para>
+    /// <para>Errors: UNSUPPORTED: not host memory; INVALID_SYNC_MODE: not PRODUCER_SYNCED; LIMIT_EXCEEDED:
+    /// max_outstanding are out; TIMED_OUT: no room; DISCONNECTED; FORKED: the channel is the parent's;
+    /// INVALID_ARGUMENT: after hurray_channel_finish; OUT_OF_MEMORY; IO. After a failure in the middle of a
+    /// tensor every further send fails with it</para>
+    /// <para>Thread: one thread at a time; releases of what the peer has given back run on it</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="channel">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="tensor">the head of a composite is sent as a tensor without buffers. Required. Read
+    /// during the call only; stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_send")]
+    internal static partial HurrayStatus ChannelSend(ChannelHandle channel, TensorHandle tensor, NativeError* error);
+
+    /// <summary>Receives the next tensor. Its memory is mapped, read-only; HURRAY_BUFFER_SEALED in the
+    /// information of its buffers says that nobody can change it. The peer is told when the last share of the
+    /// tensor ends, on whatever thread. When the peer has finished, the call succeeds and `out_tensor` is
+    /// null.</summary>
+    /// <remarks><para>Owner: caller; independent of the channel</para>
+    /// <para>Errors: TIMED_OUT; DISCONNECTED: the peer is gone without having finished; FORKED: the channel
+    /// is the parent's; those of hurray_descriptor_decode, INVALID_FORMAT, LIMIT_EXCEEDED, UNSUPPORTED,
+    /// OUT_OF_MEMORY, IO: a tensor is refused and given back, and the next one may be received. What breaks
+    /// the protocol ends the channel, and every further call fails with it</para>
+    /// <para>Thread: one thread at a time; releases of what the peer has given back run on it</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="channel">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="timeoutMs">milliseconds; 0: does not wait; negative: waits without an end.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_receive")]
+    internal static partial HurrayStatus ChannelReceive(ChannelHandle channel, int timeoutMs, out TensorHandle outTensor, NativeError* error);
+
+    /// <summary>Takes in what has come, without waiting: what the peer has released ends here. For a process
+    /// that sends and rarely receives.</summary>
+    /// <remarks><para>Errors: DISCONNECTED: the peer is gone without having finished; FORKED; what broke the
+    /// protocol</para>
+    /// <para>Thread: one thread at a time; releases of what the peer has given back run on it</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="channel">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_process")]
+    internal static partial HurrayStatus ChannelProcess(ChannelHandle channel, NativeError* error);
+
+    /// <summary>Says to the peer that no more tensors come: its hurray_channel_receive gives null once it has
+    /// received all. Receiving goes on.</summary>
+    /// <remarks><para>Errors: as hurray_channel_send; called again it does nothing</para>
+    /// <para>Thread: one thread at a time; releases of what the peer has given back run on it</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="channel">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_finish")]
+    internal static partial HurrayStatus ChannelFinish(ChannelHandle channel, NativeError* error);
+
+    /// <summary>Fills a struct with what the channel has done so far.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: struct_size is too small; FORKED: the channel is the
+    /// parent's</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="channel">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outInfo">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_info")]
+    internal static partial HurrayStatus ChannelInfo(ChannelHandle channel, ref NativeChannelInfo outInfo, NativeError* error);
+
+    /// <summary>Tells the descriptor of the channel's socket, for event loops: it becomes readable when
+    /// something has come for hurray_channel_receive or hurray_channel_process. Receive until TIMED_OUT
+    /// before waiting for it.</summary>
+    /// <remarks><para>Errors: FORKED: the channel is the parent's</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="channel">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outFd">stays the channel's: not to be read, written or closed. Required. Receives the
+    /// result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_fd")]
+    internal static partial HurrayStatus ChannelFd(ChannelHandle channel, out int outFd, NativeError* error);
+
+    /// <summary>Ends this end of a channel: the peer is told that no more comes, and its sends fail.
+    /// Everything that is out ends; tensors that were received live on, and are given back when they end. In
+    /// a fork of the process the parent's channel is not affected.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed; INTERNAL_PANIC: a callback threw an
+    /// exception</para>
+    /// <para>Thread: the thread that runs the releases of what was out</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="channel">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_destroy")]
+    internal static partial HurrayStatus ChannelDestroy(ref nint channel);
+
+    /// <summary>Ends a channel on a thread that must not run callbacks: see
+    /// hurray_buffer_destroy_deferred.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="channel">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_channel_destroy_deferred")]
+    internal static partial HurrayStatus ChannelDestroyDeferred(ref nint channel, NativeError* error);
+
     /// <summary>Tells where an element is. Of dense tensors no memory is read, so that it may be
     /// anywhere.</summary>
     /// <remarks><para>Errors: INVALID_ARGUMENT: another number of values; INDEX_OUT_OF_BOUNDS; UNSUPPORTED: a

@@ -107,3 +107,19 @@ internal sealed unsafe class CompositeBuilderHandle : HurrayHandle
 
     private protected override HurrayStatus DestroyOnForeignThread(nint pointer) => NativeMethods.CompositeBuilderDestroyDeferred(ref pointer, null);
 }
+
+/// <summary>One end of a channel to another process of this machine.</summary>
+internal sealed unsafe class ChannelHandle : HurrayHandle
+{
+    private protected override HurrayStatus Destroy(nint pointer) => NativeMethods.ChannelDestroy(ref pointer);
+
+    private protected override HurrayStatus DestroyOnForeignThread(nint pointer) => NativeMethods.ChannelDestroyDeferred(ref pointer, null);
+}
+
+/// <summary>Waits for the other ends of channels at a path.</summary>
+internal sealed unsafe class ChannelListenerHandle : HurrayHandle
+{
+    private protected override HurrayStatus Destroy(nint pointer) => NativeMethods.ChannelListenerDestroy(ref pointer);
+
+    private protected override HurrayStatus DestroyOnForeignThread(nint pointer) => Destroy(pointer);
+}

@@ -777,6 +777,83 @@ internal unsafe struct NativeStreamOptions
     public static NativeStreamOptions Sized => new() { StructSize = (uint)sizeof(NativeStreamOptions) };
 }
 
+/// <summary>Limits of a channel. All zero but struct_size: the defaults.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeChannelOptions
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_CHANNEL_ flags.</summary>
+    public uint Flags;
+
+    /// <summary>Longest descriptor accepted, in bytes; 0 means 16 MiB.</summary>
+    public ulong MaxDescriptorLength;
+
+    /// <summary>Largest tensor accepted, in bytes over all its buffers; 0 means no limit.</summary>
+    public ulong MaxTensorBytes;
+
+    /// <summary>Largest alignment of a buffer accepted, in bytes; 0 means 2 MiB.</summary>
+    public uint MaxAlignment;
+
+    /// <summary>Tensors that may be sent and not yet released by the peer; 0 means 65536.</summary>
+    public uint MaxOutstanding;
+
+    /// <summary>How many milliseconds hurray_channel_send waits for room in the socket, or for a release
+    /// where max_outstanding are out; 0 means without an end.</summary>
+    public uint SendTimeoutMs;
+
+    /// <summary>0.</summary>
+    public uint Reserved;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeChannelOptions Sized => new() { StructSize = (uint)sizeof(NativeChannelOptions) };
+}
+
+/// <summary>What a channel has done so far.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeChannelInfo
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_CHANNEL_PEER_ values.</summary>
+    public uint State;
+
+    /// <summary>Tensors sent.</summary>
+    public ulong Sent;
+
+    /// <summary>Tensors received.</summary>
+    public ulong Received;
+
+    /// <summary>Bytes of buffers that were sent without a copy.</summary>
+    public ulong PassedBytes;
+
+    /// <summary>Bytes of buffers that were copied into shared memory to be sent.</summary>
+    public ulong CopiedBytes;
+
+    /// <summary>Bytes of buffers received; none of them is ever copied.</summary>
+    public ulong ReceivedBytes;
+
+    /// <summary>Tensors sent that the peer has not released, as far as is known here.</summary>
+    public ulong Outstanding;
+
+    /// <summary>Tensors received that have not ended here.</summary>
+    public ulong Held;
+
+    /// <summary>Process of the peer, as the kernel says: for a socketpair, the one that made it.</summary>
+    public long PeerPid;
+
+    /// <summary>User of the peer.</summary>
+    public uint PeerUid;
+
+    /// <summary>0.</summary>
+    public uint Reserved;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeChannelInfo Sized => new() { StructSize = (uint)sizeof(NativeChannelInfo) };
+}
+
 /// <summary>What all long work takes. All zero but struct_size: the defaults.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct NativeWorkOptions
@@ -1219,6 +1296,32 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayStreamOptions.max_tensor_bytes", 16, (byte*)&streamOptions.MaxTensorBytes - (byte*)&streamOptions));
         all.Add(("HurrayStreamOptions.max_alignment", 24, (byte*)&streamOptions.MaxAlignment - (byte*)&streamOptions));
         all.Add(("HurrayStreamOptions.reserved", 28, (byte*)&streamOptions.Reserved - (byte*)&streamOptions));
+
+        NativeChannelOptions channelOptions = default;
+        all.Add(("HurrayChannelOptions", 40, sizeof(NativeChannelOptions)));
+        all.Add(("HurrayChannelOptions.struct_size", 0, (byte*)&channelOptions.StructSize - (byte*)&channelOptions));
+        all.Add(("HurrayChannelOptions.flags", 4, (byte*)&channelOptions.Flags - (byte*)&channelOptions));
+        all.Add(("HurrayChannelOptions.max_descriptor_length", 8, (byte*)&channelOptions.MaxDescriptorLength - (byte*)&channelOptions));
+        all.Add(("HurrayChannelOptions.max_tensor_bytes", 16, (byte*)&channelOptions.MaxTensorBytes - (byte*)&channelOptions));
+        all.Add(("HurrayChannelOptions.max_alignment", 24, (byte*)&channelOptions.MaxAlignment - (byte*)&channelOptions));
+        all.Add(("HurrayChannelOptions.max_outstanding", 28, (byte*)&channelOptions.MaxOutstanding - (byte*)&channelOptions));
+        all.Add(("HurrayChannelOptions.send_timeout_ms", 32, (byte*)&channelOptions.SendTimeoutMs - (byte*)&channelOptions));
+        all.Add(("HurrayChannelOptions.reserved", 36, (byte*)&channelOptions.Reserved - (byte*)&channelOptions));
+
+        NativeChannelInfo channelInfo = default;
+        all.Add(("HurrayChannelInfo", 80, sizeof(NativeChannelInfo)));
+        all.Add(("HurrayChannelInfo.struct_size", 0, (byte*)&channelInfo.StructSize - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.state", 4, (byte*)&channelInfo.State - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.sent", 8, (byte*)&channelInfo.Sent - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.received", 16, (byte*)&channelInfo.Received - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.passed_bytes", 24, (byte*)&channelInfo.PassedBytes - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.copied_bytes", 32, (byte*)&channelInfo.CopiedBytes - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.received_bytes", 40, (byte*)&channelInfo.ReceivedBytes - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.outstanding", 48, (byte*)&channelInfo.Outstanding - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.held", 56, (byte*)&channelInfo.Held - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.peer_pid", 64, (byte*)&channelInfo.PeerPid - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.peer_uid", 72, (byte*)&channelInfo.PeerUid - (byte*)&channelInfo));
+        all.Add(("HurrayChannelInfo.reserved", 76, (byte*)&channelInfo.Reserved - (byte*)&channelInfo));
 
         NativeWorkOptions workOptions = default;
         all.Add(("HurrayWorkOptions", 32, sizeof(NativeWorkOptions)));

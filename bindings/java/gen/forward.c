@@ -118,6 +118,20 @@ static struct {
     HurrayStatus (*hurray_writer_write)(HurrayWriter *writer, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*hurray_writer_take)(HurrayWriter *writer, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*hurray_writer_destroy)(HurrayWriter **writer);
+    HurrayStatus (*hurray_buffer_allocate_shared)(uint64_t byte_size, uint32_t alignment, HurrayBuffer **out_handle, HurrayError *error);
+    HurrayStatus (*hurray_channel_listen)(const char *path, const HurrayChannelOptions *options, HurrayChannelListener **out_listener, HurrayError *error);
+    HurrayStatus (*hurray_channel_accept)(HurrayChannelListener *listener, int32_t timeout_ms, HurrayChannel **out_channel, HurrayError *error);
+    HurrayStatus (*hurray_channel_listener_destroy)(HurrayChannelListener **listener);
+    HurrayStatus (*hurray_channel_connect)(const char *path, const HurrayChannelOptions *options, int32_t timeout_ms, HurrayChannel **out_channel, HurrayError *error);
+    HurrayStatus (*hurray_channel_from_fd)(int32_t fd, const HurrayChannelOptions *options, HurrayChannel **out_channel, HurrayError *error);
+    HurrayStatus (*hurray_channel_send)(HurrayChannel *channel, const HurrayTensor *tensor, HurrayError *error);
+    HurrayStatus (*hurray_channel_receive)(HurrayChannel *channel, int32_t timeout_ms, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_channel_process)(HurrayChannel *channel, HurrayError *error);
+    HurrayStatus (*hurray_channel_finish)(HurrayChannel *channel, HurrayError *error);
+    HurrayStatus (*hurray_channel_info)(const HurrayChannel *channel, HurrayChannelInfo *out_info, HurrayError *error);
+    HurrayStatus (*hurray_channel_fd)(const HurrayChannel *channel, int32_t *out_fd, HurrayError *error);
+    HurrayStatus (*hurray_channel_destroy)(HurrayChannel **channel);
+    HurrayStatus (*hurray_channel_destroy_deferred)(HurrayChannel **channel, HurrayError *error);
     HurrayStatus (*hurray_tensor_element_address)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error);
     HurrayStatus (*hurray_tensor_element_float64)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
     HurrayStatus (*hurray_tensor_element_complex128)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error);
@@ -263,6 +277,20 @@ static const struct {
     {"hurray_writer_write", &bound.hurray_writer_write},
     {"hurray_writer_take", &bound.hurray_writer_take},
     {"hurray_writer_destroy", &bound.hurray_writer_destroy},
+    {"hurray_buffer_allocate_shared", &bound.hurray_buffer_allocate_shared},
+    {"hurray_channel_listen", &bound.hurray_channel_listen},
+    {"hurray_channel_accept", &bound.hurray_channel_accept},
+    {"hurray_channel_listener_destroy", &bound.hurray_channel_listener_destroy},
+    {"hurray_channel_connect", &bound.hurray_channel_connect},
+    {"hurray_channel_from_fd", &bound.hurray_channel_from_fd},
+    {"hurray_channel_send", &bound.hurray_channel_send},
+    {"hurray_channel_receive", &bound.hurray_channel_receive},
+    {"hurray_channel_process", &bound.hurray_channel_process},
+    {"hurray_channel_finish", &bound.hurray_channel_finish},
+    {"hurray_channel_info", &bound.hurray_channel_info},
+    {"hurray_channel_fd", &bound.hurray_channel_fd},
+    {"hurray_channel_destroy", &bound.hurray_channel_destroy},
+    {"hurray_channel_destroy_deferred", &bound.hurray_channel_destroy_deferred},
     {"hurray_tensor_element_address", &bound.hurray_tensor_element_address},
     {"hurray_tensor_element_float64", &bound.hurray_tensor_element_float64},
     {"hurray_tensor_element_complex128", &bound.hurray_tensor_element_complex128},
@@ -741,6 +769,62 @@ HurrayStatus hurray_writer_take(HurrayWriter *writer, HurrayBuffer **out_buffer,
 
 HurrayStatus hurray_writer_destroy(HurrayWriter **writer) {
     return bound.hurray_writer_destroy(writer);
+}
+
+HurrayStatus hurray_buffer_allocate_shared(uint64_t byte_size, uint32_t alignment, HurrayBuffer **out_handle, HurrayError *error) {
+    return bound.hurray_buffer_allocate_shared(byte_size, alignment, out_handle, error);
+}
+
+HurrayStatus hurray_channel_listen(const char *path, const HurrayChannelOptions *options, HurrayChannelListener **out_listener, HurrayError *error) {
+    return bound.hurray_channel_listen(path, options, out_listener, error);
+}
+
+HurrayStatus hurray_channel_accept(HurrayChannelListener *listener, int32_t timeout_ms, HurrayChannel **out_channel, HurrayError *error) {
+    return bound.hurray_channel_accept(listener, timeout_ms, out_channel, error);
+}
+
+HurrayStatus hurray_channel_listener_destroy(HurrayChannelListener **listener) {
+    return bound.hurray_channel_listener_destroy(listener);
+}
+
+HurrayStatus hurray_channel_connect(const char *path, const HurrayChannelOptions *options, int32_t timeout_ms, HurrayChannel **out_channel, HurrayError *error) {
+    return bound.hurray_channel_connect(path, options, timeout_ms, out_channel, error);
+}
+
+HurrayStatus hurray_channel_from_fd(int32_t fd, const HurrayChannelOptions *options, HurrayChannel **out_channel, HurrayError *error) {
+    return bound.hurray_channel_from_fd(fd, options, out_channel, error);
+}
+
+HurrayStatus hurray_channel_send(HurrayChannel *channel, const HurrayTensor *tensor, HurrayError *error) {
+    return bound.hurray_channel_send(channel, tensor, error);
+}
+
+HurrayStatus hurray_channel_receive(HurrayChannel *channel, int32_t timeout_ms, HurrayTensor **out_tensor, HurrayError *error) {
+    return bound.hurray_channel_receive(channel, timeout_ms, out_tensor, error);
+}
+
+HurrayStatus hurray_channel_process(HurrayChannel *channel, HurrayError *error) {
+    return bound.hurray_channel_process(channel, error);
+}
+
+HurrayStatus hurray_channel_finish(HurrayChannel *channel, HurrayError *error) {
+    return bound.hurray_channel_finish(channel, error);
+}
+
+HurrayStatus hurray_channel_info(const HurrayChannel *channel, HurrayChannelInfo *out_info, HurrayError *error) {
+    return bound.hurray_channel_info(channel, out_info, error);
+}
+
+HurrayStatus hurray_channel_fd(const HurrayChannel *channel, int32_t *out_fd, HurrayError *error) {
+    return bound.hurray_channel_fd(channel, out_fd, error);
+}
+
+HurrayStatus hurray_channel_destroy(HurrayChannel **channel) {
+    return bound.hurray_channel_destroy(channel);
+}
+
+HurrayStatus hurray_channel_destroy_deferred(HurrayChannel **channel, HurrayError *error) {
+    return bound.hurray_channel_destroy_deferred(channel, error);
 }
 
 HurrayStatus hurray_tensor_element_address(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error) {

@@ -26,6 +26,8 @@ HURRAY_HANDLE(HurrayFile)
 HURRAY_HANDLE(HurrayFileWriter)
 HURRAY_HANDLE(HurrayComposite)
 HURRAY_HANDLE(HurrayCompositeBuilder)
+HURRAY_HANDLE(HurrayChannel)
+HURRAY_HANDLE(HurrayChannelListener)
 
 HURRAY_STRUCT(HurrayError)
 HURRAY_STRUCT(HurrayRuntimeInfo)
@@ -49,6 +51,8 @@ HURRAY_STRUCT(HurrayFileInfo)
 HURRAY_STRUCT(HurrayFileTensorInfo)
 HURRAY_STRUCT(HurrayFileMetadata)
 HURRAY_STRUCT(HurrayStreamOptions)
+HURRAY_STRUCT(HurrayChannelOptions)
+HURRAY_STRUCT(HurrayChannelInfo)
 HURRAY_STRUCT(HurrayWorkOptions)
 HURRAY_STRUCT(HurrayQuantizeSpec)
 HURRAY_STRUCT(HurrayTranscodeSpec)
@@ -271,6 +275,36 @@ HurrayStatus hurray_writer_write(HurrayWriter *writer, const HurrayTensor *tenso
 HurrayStatus hurray_writer_take(HurrayWriter *writer, HurrayBuffer **out_buffer, HurrayError *error);
 
 HurrayStatus hurray_writer_destroy(HurrayWriter **writer);
+
+HurrayStatus hurray_buffer_allocate_shared(uint64_t byte_size, uint32_t alignment, HurrayBuffer **out_handle, HurrayError *error);
+
+HURRAY_STRING(const char *path)
+HurrayStatus hurray_channel_listen(const char *path, const HurrayChannelOptions *options, HurrayChannelListener **out_listener, HurrayError *error);
+
+HurrayStatus hurray_channel_accept(HurrayChannelListener *listener, int32_t timeout_ms, HurrayChannel **out_channel, HurrayError *error);
+
+HurrayStatus hurray_channel_listener_destroy(HurrayChannelListener **listener);
+
+HURRAY_STRING(const char *path)
+HurrayStatus hurray_channel_connect(const char *path, const HurrayChannelOptions *options, int32_t timeout_ms, HurrayChannel **out_channel, HurrayError *error);
+
+HurrayStatus hurray_channel_from_fd(int32_t fd, const HurrayChannelOptions *options, HurrayChannel **out_channel, HurrayError *error);
+
+HurrayStatus hurray_channel_send(HurrayChannel *channel, const HurrayTensor *tensor, HurrayError *error);
+
+HurrayStatus hurray_channel_receive(HurrayChannel *channel, int32_t timeout_ms, HurrayTensor **out_tensor, HurrayError *error);
+
+HurrayStatus hurray_channel_process(HurrayChannel *channel, HurrayError *error);
+
+HurrayStatus hurray_channel_finish(HurrayChannel *channel, HurrayError *error);
+
+HurrayStatus hurray_channel_info(const HurrayChannel *channel, HurrayChannelInfo *out_info, HurrayError *error);
+
+HurrayStatus hurray_channel_fd(const HurrayChannel *channel, int32_t *out_fd, HurrayError *error);
+
+HurrayStatus hurray_channel_destroy(HurrayChannel **channel);
+
+HurrayStatus hurray_channel_destroy_deferred(HurrayChannel **channel, HurrayError *error);
 
 HURRAY_ARRAY(const uint64_t *index, 8, jarg3)
 HurrayStatus hurray_tensor_element_address(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error);

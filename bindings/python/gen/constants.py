@@ -7,6 +7,8 @@ __all__ = [
     "AlignmentPolicy",
     "BufferFlags",
     "C_ABI_VERSION",
+    "ChannelFlags",
+    "ChannelPeerFlags",
     "CombineOp",
     "CompositionRule",
     "DIMENSION_DYNAMIC",
@@ -132,6 +134,12 @@ class Status(enum.IntEnum):
 
     #: A configured limit would be exceeded.
     LIMIT_EXCEEDED = -24
+
+    #: The time that the caller gave is over; what was asked for did not happen, and may be asked for again.
+    TIMED_OUT = -25
+
+    #: The process at the other end of a channel is gone, or has closed its end.
+    DISCONNECTED = -26
 
 
 class ElementType(enum.IntEnum):
@@ -325,6 +333,13 @@ class BufferFlags(enum.IntFlag):
     #: The handle is borrowed from a list or tensor: it can be neither destroyed nor pushed.
     BORROWED = 2
 
+    #: Shared memory or a mapped file: other processes may have the same memory.
+    SHARED = 4
+
+    #: Shared memory that is sealed: nobody can write to it or shrink it any more. Shared memory without this
+    #: flag, files included, may be changed by whoever else has it, and raises SIGBUS where it was cut.
+    SEALED = 8
+
 
 class HandleKind(enum.IntEnum):
     """Handle kinds."""
@@ -370,6 +385,12 @@ class HandleKind(enum.IntEnum):
 
     #: HurrayCompositeBuilder.
     COMPOSITE_BUILDER = 13
+
+    #: HurrayChannel.
+    CHANNEL = 14
+
+    #: HurrayChannelListener.
+    CHANNEL_LISTENER = 15
 
 
 class SectionFlags(enum.IntFlag):
@@ -583,6 +604,40 @@ class StreamFlags(enum.IntFlag):
     #: HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
     #: nobody knows where the next tensor starts.
     PERMISSIVE = 4
+
+
+class ChannelFlags(enum.IntFlag):
+    """Channel flags."""
+
+    #: hurray_channel_from_fd: the descriptor becomes the channel's when the call succeeds.
+    CLOSE_FD = 1
+
+    #: Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+    PRIVATE_TAGS = 2
+
+    #: Accept element types and quantization schemes that are not known, see HURRAY_DECODE_PERMISSIVE.
+    PERMISSIVE = 4
+
+    #: Accept peers that are other users; the listener's socket file can be reached by everybody then.
+    OTHER_USERS = 8
+
+    #: Receive memory that is sealed and refuse all other, files included.
+    SEALED_ONLY = 16
+
+    #: Copy tensors of mapped files instead of passing the file: a peer that has its descriptor can read all
+    #: of the file.
+    COPY_FILES = 32
+
+
+class ChannelPeerFlags(enum.IntFlag):
+    """What became of the peer."""
+
+    #: The peer sends no more tensors.
+    FINISHED = 1
+
+    #: The peer is gone, or broke the protocol: nothing comes from it any more, and nothing that was sent is
+    #: out.
+    GONE = 2
 
 
 class ValidationLevel(enum.IntEnum):

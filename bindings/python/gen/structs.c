@@ -170,6 +170,20 @@ PyObject *hpy_from_HurrayFileMetadata(const HurrayFileMetadata *value) {
                      hpy_bytes_or_empty(value->value, value->value_length));
 }
 
+PyObject *hpy_from_HurrayChannelInfo(const HurrayChannelInfo *value) {
+    return hpy_tuple(10,
+                     PyLong_FromUnsignedLongLong(value->state),
+                     PyLong_FromUnsignedLongLong(value->sent),
+                     PyLong_FromUnsignedLongLong(value->received),
+                     PyLong_FromUnsignedLongLong(value->passed_bytes),
+                     PyLong_FromUnsignedLongLong(value->copied_bytes),
+                     PyLong_FromUnsignedLongLong(value->received_bytes),
+                     PyLong_FromUnsignedLongLong(value->outstanding),
+                     PyLong_FromUnsignedLongLong(value->held),
+                     PyLong_FromLongLong(value->peer_pid),
+                     PyLong_FromUnsignedLongLong(value->peer_uid));
+}
+
 PyObject *hpy_from_HurrayElementAddress(const HurrayElementAddress *value) {
     return hpy_tuple(5,
                      PyLong_FromUnsignedLongLong(value->buffer),
@@ -504,6 +518,30 @@ bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out) {
     out->max_tensor_bytes = (uint64_t)number;
     if (!hpy_unsigned(PyTuple_GetItem(object, 3), UINT32_MAX, "StreamOptions.max_alignment", &number)) return false;
     out->max_alignment = (uint32_t)number;
+    return true;
+}
+
+bool hpy_to_HurrayChannelOptions(PyObject *object, HurrayChannelOptions *out) {
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 6) {
+        PyErr_SetString(PyExc_TypeError, "expected None or ChannelOptions");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT32_MAX, "ChannelOptions.flags", &number)) return false;
+    out->flags = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT64_MAX, "ChannelOptions.max_descriptor_length", &number)) return false;
+    out->max_descriptor_length = (uint64_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT64_MAX, "ChannelOptions.max_tensor_bytes", &number)) return false;
+    out->max_tensor_bytes = (uint64_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 3), UINT32_MAX, "ChannelOptions.max_alignment", &number)) return false;
+    out->max_alignment = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 4), UINT32_MAX, "ChannelOptions.max_outstanding", &number)) return false;
+    out->max_outstanding = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 5), UINT32_MAX, "ChannelOptions.send_timeout_ms", &number)) return false;
+    out->send_timeout_ms = (uint32_t)number;
     return true;
 }
 

@@ -19,6 +19,7 @@ PyObject *hpy_from_HurrayDescriptorInfo(const HurrayDescriptorInfo *value);
 PyObject *hpy_from_HurrayFileInfo(const HurrayFileInfo *value);
 PyObject *hpy_from_HurrayFileTensorInfo(const HurrayFileTensorInfo *value);
 PyObject *hpy_from_HurrayFileMetadata(const HurrayFileMetadata *value);
+PyObject *hpy_from_HurrayChannelInfo(const HurrayChannelInfo *value);
 PyObject *hpy_from_HurrayElementAddress(const HurrayElementAddress *value);
 PyObject *hpy_from_HurrayElementBits(const HurrayElementBits *value);
 PyObject *hpy_from_HurrayCompositeInfo(const HurrayCompositeInfo *value);
@@ -52,6 +53,7 @@ bool hpy_to_HurrayExtensionType(PyObject *object, HurrayExtensionType *out);
 bool hpy_to_HurrayCompositeMember(PyObject *object, HurrayCompositeMember *out);
 bool hpy_to_HurrayFileOptions(PyObject *object, HurrayFileOptions *out);
 bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out);
+bool hpy_to_HurrayChannelOptions(PyObject *object, HurrayChannelOptions *out);
 bool hpy_to_HurrayQuantizeSpec(PyObject *object, HurrayQuantizeSpec *out);
 typedef struct HpyTranscodeSpecMemory {
     HpyNumbers token_counts;

@@ -22,6 +22,8 @@ __all__ = [
     "FileTensorInfo",
     "FileMetadata",
     "StreamOptions",
+    "ChannelOptions",
+    "ChannelInfo",
     "QuantizeSpec",
     "TranscodeSpec",
     "ElementAddress",
@@ -481,6 +483,63 @@ class StreamOptions(NamedTuple):
     #: Largest alignment of a buffer accepted, in bytes: what a buffer asks for is what it gets; 0 means 2
     #: MiB.
     max_alignment: int = 0
+
+
+class ChannelOptions(NamedTuple):
+    """Limits of a channel. All zero but struct_size: the defaults."""
+
+    #: HURRAY_CHANNEL_ flags.
+    flags: int = 0
+
+    #: Longest descriptor accepted, in bytes; 0 means 16 MiB.
+    max_descriptor_length: int = 0
+
+    #: Largest tensor accepted, in bytes over all its buffers; 0 means no limit.
+    max_tensor_bytes: int = 0
+
+    #: Largest alignment of a buffer accepted, in bytes; 0 means 2 MiB.
+    max_alignment: int = 0
+
+    #: Tensors that may be sent and not yet released by the peer; 0 means 65536.
+    max_outstanding: int = 0
+
+    #: How many milliseconds hurray_channel_send waits for room in the socket, or for a release where
+    #: max_outstanding are out; 0 means without an end.
+    send_timeout_ms: int = 0
+
+
+class ChannelInfo(NamedTuple):
+    """What a channel has done so far."""
+
+    #: HURRAY_CHANNEL_PEER_ values.
+    state: int
+
+    #: Tensors sent.
+    sent: int
+
+    #: Tensors received.
+    received: int
+
+    #: Bytes of buffers that were sent without a copy.
+    passed_bytes: int
+
+    #: Bytes of buffers that were copied into shared memory to be sent.
+    copied_bytes: int
+
+    #: Bytes of buffers received; none of them is ever copied.
+    received_bytes: int
+
+    #: Tensors sent that the peer has not released, as far as is known here.
+    outstanding: int
+
+    #: Tensors received that have not ended here.
+    held: int
+
+    #: Process of the peer, as the kernel says: for a socketpair, the one that made it.
+    peer_pid: int
+
+    #: User of the peer.
+    peer_uid: int
 
 
 class QuantizeSpec(NamedTuple):

@@ -1874,6 +1874,296 @@ done:
     return result;
 }
 
+static PyObject *py_buffer_allocate_shared(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "buffer_allocate_shared(byte_size, alignment)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    uint64_t byte_size = 0;
+    uint64_t alignment = 0;
+    HurrayBuffer *out_handle = NULL;
+    hpy_drain(calls);
+    if (!hpy_unsigned(args[0], UINT64_MAX, "byte_size", &byte_size)) goto done;
+    if (!hpy_unsigned(args[1], UINT32_MAX, "alignment", &alignment)) goto done;
+    status = calls->hurray_buffer_allocate_shared((uint64_t)byte_size, (uint32_t)alignment, &out_handle, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_buffer_allocate_shared");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_BUFFER, out_handle);
+done:
+    return result;
+}
+
+static PyObject *py_channel_listen(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "channel_listen(path, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    PyObject *path = NULL;
+    HurrayChannelOptions options;
+    HurrayChannelListener *out_listener = NULL;
+    hpy_drain(calls);
+    if (!hpy_path(args[0], &path)) goto done;
+    if (!hpy_to_HurrayChannelOptions(args[1], &options)) goto done;
+    status = calls->hurray_channel_listen(PyBytes_AsString(path), args[1] == Py_None ? NULL : &options, &out_listener, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_channel_listen");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_CHANNEL_LISTENER, out_listener);
+done:
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *py_channel_accept(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "channel_accept(listener, timeout_ms)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *listener = NULL;
+    int64_t timeout_ms = 0;
+    HurrayChannel *out_channel = NULL;
+    hpy_drain(calls);
+    if (!hpy_signed(args[1], INT32_MIN, INT32_MAX, "timeout_ms", &timeout_ms)) goto done;
+    listener = hpy_handle_take(args[0], HURRAY_HANDLE_CHANNEL_LISTENER, "listener");
+    if (listener == NULL) goto done;
+    listener->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_channel_accept(listener->pointer, (int32_t)timeout_ms, &out_channel, &error);
+    Py_END_ALLOW_THREADS
+    listener->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_channel_accept");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_CHANNEL, out_channel);
+done:
+    return result;
+}
+
+static PyObject *py_channel_connect(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 3, "channel_connect(path, options, timeout_ms)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    PyObject *path = NULL;
+    HurrayChannelOptions options;
+    int64_t timeout_ms = 0;
+    HurrayChannel *out_channel = NULL;
+    hpy_drain(calls);
+    if (!hpy_path(args[0], &path)) goto done;
+    if (!hpy_to_HurrayChannelOptions(args[1], &options)) goto done;
+    if (!hpy_signed(args[2], INT32_MIN, INT32_MAX, "timeout_ms", &timeout_ms)) goto done;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_channel_connect(PyBytes_AsString(path), args[1] == Py_None ? NULL : &options, (int32_t)timeout_ms, &out_channel, &error);
+    Py_END_ALLOW_THREADS
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_channel_connect");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_CHANNEL, out_channel);
+done:
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *py_channel_from_fd(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "channel_from_fd(fd, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    int64_t fd = 0;
+    HurrayChannelOptions options;
+    HurrayChannel *out_channel = NULL;
+    hpy_drain(calls);
+    if (!hpy_signed(args[0], INT32_MIN, INT32_MAX, "fd", &fd)) goto done;
+    if (!hpy_to_HurrayChannelOptions(args[1], &options)) goto done;
+    status = calls->hurray_channel_from_fd((int32_t)fd, args[1] == Py_None ? NULL : &options, &out_channel, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_channel_from_fd");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_CHANNEL, out_channel);
+done:
+    return result;
+}
+
+static PyObject *py_channel_send(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "channel_send(channel, tensor)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *channel = NULL;
+    HpyHandle *tensor = NULL;
+    HurrayTensor *tensor_share = NULL;
+    channel = hpy_handle_take(args[0], HURRAY_HANDLE_CHANNEL, "channel");
+    if (channel == NULL) goto done;
+    tensor = hpy_handle_take(args[1], HURRAY_HANDLE_TENSOR, "tensor");
+    if (tensor == NULL) goto done;
+    status = calls->hurray_tensor_share(tensor->pointer, &tensor_share, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_share");
+        goto done;
+    }
+    channel->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_channel_send(channel->pointer, tensor_share, &error);
+    Py_END_ALLOW_THREADS
+    channel->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_channel_send");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    (void)calls->hurray_tensor_destroy(&tensor_share);
+    return result;
+}
+
+static PyObject *py_channel_receive(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "channel_receive(channel, timeout_ms)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *channel = NULL;
+    int64_t timeout_ms = 0;
+    HurrayTensor *out_tensor = NULL;
+    hpy_drain(calls);
+    if (!hpy_signed(args[1], INT32_MIN, INT32_MAX, "timeout_ms", &timeout_ms)) goto done;
+    channel = hpy_handle_take(args[0], HURRAY_HANDLE_CHANNEL, "channel");
+    if (channel == NULL) goto done;
+    channel->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_channel_receive(channel->pointer, (int32_t)timeout_ms, &out_tensor, &error);
+    Py_END_ALLOW_THREADS
+    channel->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_channel_receive");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor);
+done:
+    return result;
+}
+
+static PyObject *py_channel_process(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "channel_process(channel)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *channel = NULL;
+    channel = hpy_handle_take(args[0], HURRAY_HANDLE_CHANNEL, "channel");
+    if (channel == NULL) goto done;
+    status = calls->hurray_channel_process(channel->pointer, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_channel_process");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
+static PyObject *py_channel_finish(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "channel_finish(channel)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *channel = NULL;
+    channel = hpy_handle_take(args[0], HURRAY_HANDLE_CHANNEL, "channel");
+    if (channel == NULL) goto done;
+    channel->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_channel_finish(channel->pointer, &error);
+    Py_END_ALLOW_THREADS
+    channel->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_channel_finish");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
+static PyObject *py_channel_info(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "channel_info(channel)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *channel = NULL;
+    HurrayChannelInfo out_info;
+    memset(&out_info, 0, sizeof out_info);
+    out_info.struct_size = sizeof out_info;
+    channel = hpy_handle_take(args[0], HURRAY_HANDLE_CHANNEL, "channel");
+    if (channel == NULL) goto done;
+    status = calls->hurray_channel_info(channel->pointer, &out_info, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_channel_info");
+        goto done;
+    }
+    result = hpy_from_HurrayChannelInfo(&out_info);
+done:
+    return result;
+}
+
+static PyObject *py_channel_fd(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "channel_fd(channel)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *channel = NULL;
+    int32_t out_fd = 0;
+    channel = hpy_handle_take(args[0], HURRAY_HANDLE_CHANNEL, "channel");
+    if (channel == NULL) goto done;
+    status = calls->hurray_channel_fd(channel->pointer, &out_fd, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_channel_fd");
+        goto done;
+    }
+    result = PyLong_FromLongLong(out_fd);
+done:
+    return result;
+}
+
 static PyObject *py_tensor_element_address(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -2687,6 +2977,15 @@ HurrayStatus hpy_destroy(const HpyCalls *calls, uint32_t kind, void *pointer, bo
             if (deferred) return calls->hurray_composite_builder_destroy_deferred(&handle, NULL);
             return calls->hurray_composite_builder_destroy(&handle);
         }
+        case HURRAY_HANDLE_CHANNEL: {
+            HurrayChannel *handle = pointer;
+            if (deferred) return calls->hurray_channel_destroy_deferred(&handle, NULL);
+            return calls->hurray_channel_destroy(&handle);
+        }
+        case HURRAY_HANDLE_CHANNEL_LISTENER: {
+            HurrayChannelListener *handle = pointer;
+            return calls->hurray_channel_listener_destroy(&handle);
+        }
         default: return HURRAY_ERR_INVALID_ARGUMENT;
     }
 }
@@ -2846,6 +3145,28 @@ PyMethodDef hpy_generated_methods[] = {
      "Writes a tensor: its descriptor and the bytes of its buffers. Bytes before the data that belong to somebody else (a buffer's prefix) are left out and the descriptor says so."},
     {"writer_take", (PyCFunction)(void (*)(void))py_writer_take, METH_FASTCALL,
      "Takes the bytes that were written into memory so far, as a buffer; the writer goes on with an empty one."},
+    {"buffer_allocate_shared", (PyCFunction)(void (*)(void))py_buffer_allocate_shared, METH_FASTCALL,
+     "Allocates memory that goes through a channel without a copy, zeroed. It is shared with forks of the process; the library releases it on any thread."},
+    {"channel_listen", (PyCFunction)(void (*)(void))py_channel_listen, METH_FASTCALL,
+     "Listens at a path for the other ends of channels. The socket file has mode 0600 (0666 with HURRAY_CHANNEL_OTHER_USERS); one that is there already is replaced if nobody listens at it."},
+    {"channel_accept", (PyCFunction)(void (*)(void))py_channel_accept, METH_FASTCALL,
+     "Waits for a peer. Peers of other users, where these are not accepted, are turned away and not reported."},
+    {"channel_connect", (PyCFunction)(void (*)(void))py_channel_connect, METH_FASTCALL,
+     "Connects to a listener; waits until there is one, and until it has room."},
+    {"channel_from_fd", (PyCFunction)(void (*)(void))py_channel_from_fd, METH_FASTCALL,
+     "Makes a channel of a connected Unix socket of type SOCK_SEQPACKET: one of a socketpair, or inherited."},
+    {"channel_send", (PyCFunction)(void (*)(void))py_channel_send, METH_FASTCALL,
+     "Sends a tensor. Tensors of mapped files, of hurray_buffer_allocate_shared and of channels are passed: the peer maps their memory."},
+    {"channel_receive", (PyCFunction)(void (*)(void))py_channel_receive, METH_FASTCALL,
+     "Receives the next tensor. Its memory is mapped, read-only; HURRAY_BUFFER_SEALED in the information of its buffers says that nobody can change it. The peer is told when the last share of the tensor ends, on whatever thread. When the peer has finished, the call succeeds and `out_tensor` is null."},
+    {"channel_process", (PyCFunction)(void (*)(void))py_channel_process, METH_FASTCALL,
+     "Takes in what has come, without waiting: what the peer has released ends here. For a process that sends and rarely receives."},
+    {"channel_finish", (PyCFunction)(void (*)(void))py_channel_finish, METH_FASTCALL,
+     "Says to the peer that no more tensors come: its hurray_channel_receive gives null once it has received all. Receiving goes on."},
+    {"channel_info", (PyCFunction)(void (*)(void))py_channel_info, METH_FASTCALL,
+     "Fills a struct with what the channel has done so far."},
+    {"channel_fd", (PyCFunction)(void (*)(void))py_channel_fd, METH_FASTCALL,
+     "Tells the descriptor of the channel's socket, for event loops: it becomes readable when something has come for hurray_channel_receive or hurray_channel_process. Receive until TIMED_OUT before waiting for it."},
     {"tensor_element_address", (PyCFunction)(void (*)(void))py_tensor_element_address, METH_FASTCALL,
      "Tells where an element is. Of dense tensors no memory is read, so that it may be anywhere."},
     {"tensor_element_float64", (PyCFunction)(void (*)(void))py_tensor_element_float64, METH_FASTCALL,

@@ -38,6 +38,7 @@ from ._constants import (
 from ._loader import load
 from ._version import __version__
 from .buffer import Buffer, BufferList, ReleaseQueue, TensorContext
+from .channel import Channel, ChannelListener
 from .composite import Composite, CompositeBuilder
 from .descriptor import BufferHandle, Descriptor, DescriptorBuilder, peek_length
 from .errors import (
@@ -93,6 +94,8 @@ __all__ = [
     "BufferHandle",
     "BufferList",
     "BusyError",
+    "Channel",
+    "ChannelListener",
     "ClosedError",
     "CombineOp",
     "Composite",

@@ -3,6 +3,7 @@ the library's handle checks also where another runtime ended what Python still h
 
 import ctypes
 import os
+import socket
 import tempfile
 import unittest
 
@@ -39,6 +40,22 @@ def composite(head):
         return builder.build()
 
 
+def channel():
+    first, second = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with first, second:
+        return hurray.Channel.from_fd(first)
+
+
+def refused(call):
+    """Nobody connects: the handle was asked, and is alive."""
+    try:
+        call()
+    except hurray.HurrayError as error:
+        assert error.code is hurray.Status.TIMED_OUT, error
+    else:
+        raise AssertionError("somebody connected")
+
+
 def kinds(folder):
     path = os.path.join(folder, "model.safetensors")
     with Tensor.wrap(b"abc") as tensor:
@@ -61,6 +78,9 @@ def kinds(folder):
                             lambda h: h.set_metadata("a", "b"), "hurray_file_writer_destroy"),
         "composite builder": Kind(lambda: CompositeBuilder(Descriptor.decode(head)), lambda h: h.build().close(),
                                   "hurray_composite_builder_destroy"),
+        "channel": Kind(channel, lambda h: h.info, "hurray_channel_destroy"),
+        "listener": Kind(lambda: hurray.ChannelListener.listen(os.path.join(folder, "s")), lambda h: refused(lambda: h.accept(0)),
+                         "hurray_channel_listener_destroy"),
         "composite": Kind(lambda: composite(head), len, "hurray_composite_destroy"),
     }
 

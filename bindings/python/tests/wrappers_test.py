@@ -4,6 +4,7 @@ import ast
 import importlib.resources
 import inspect
 import os
+import socket
 import re
 import tempfile
 import unittest
@@ -35,6 +36,10 @@ def handles():
         "Reader": hurray.Reader.from_memory(b""),
         "Writer": hurray.Writer.to_memory(),
     }
+    ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    made["Channel"] = hurray.Channel.from_fd(ends[0])
+    for end in ends:
+        end.close()
     group = hurray.CompositeHead(hurray.CompositionRule.GROUP, 0)
     with hurray.Descriptor.build("uint8", [1], layout=group) as head:
         made["CompositeBuilder"] = hurray.CompositeBuilder(head)
@@ -44,6 +49,7 @@ def handles():
         hurray.save_file({"a": made["Tensor"]}, path)
         made["File"] = hurray.File.open(path)
         made["FileWriter"] = hurray.FileWriter.create(path)
+        made["ChannelListener"] = hurray.ChannelListener.listen(os.path.join(folder, "s"))
         for handle in made.values():
             handle.close()
     return made

@@ -55,6 +55,10 @@ pub const Status = enum(i32) {
     not_found = -23,
     /// A configured limit would be exceeded.
     limit_exceeded = -24,
+    /// The time that the caller gave is over; what was asked for did not happen, and may be asked for again.
+    timed_out = -25,
+    /// The process at the other end of a channel is gone, or has closed its end.
+    disconnected = -26,
     /// A value that this package does not know.
     _,
 };
@@ -212,8 +216,13 @@ pub const BufferFlags = packed struct(u32) {
     read_only: bool = false,
     /// The handle is borrowed from a list or tensor: it can be neither destroyed nor pushed.
     borrowed: bool = false,
+    /// Shared memory or a mapped file: other processes may have the same memory.
+    shared: bool = false,
+    /// Shared memory that is sealed: nobody can write to it or shrink it any more. Shared memory without this
+    /// flag, files included, may be changed by whoever else has it, and raises SIGBUS where it was cut.
+    sealed: bool = false,
     /// Bits that this package does not know.
-    rest: u30 = 0,
+    rest: u28 = 0,
 };
 
 /// Handle kinds.
@@ -246,6 +255,10 @@ pub const HandleKind = enum(u32) {
     composite = 12,
     /// HurrayCompositeBuilder.
     composite_builder = 13,
+    /// HurrayChannel.
+    channel = 14,
+    /// HurrayChannelListener.
+    channel_listener = 15,
     /// A value that this package does not know.
     _,
 };
@@ -451,6 +464,36 @@ pub const StreamFlags = packed struct(u32) {
     permissive: bool = false,
     /// Bits that this package does not know.
     rest: u29 = 0,
+};
+
+/// Channel flags.
+pub const ChannelFlags = packed struct(u32) {
+    /// hurray_channel_from_fd: the descriptor becomes the channel's when the call succeeds.
+    close_fd: bool = false,
+    /// Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+    private_tags: bool = false,
+    /// Accept element types and quantization schemes that are not known, see HURRAY_DECODE_PERMISSIVE.
+    permissive: bool = false,
+    /// Accept peers that are other users; the listener's socket file can be reached by everybody then.
+    other_users: bool = false,
+    /// Receive memory that is sealed and refuse all other, files included.
+    sealed_only: bool = false,
+    /// Copy tensors of mapped files instead of passing the file: a peer that has its descriptor can read all
+    /// of the file.
+    copy_files: bool = false,
+    /// Bits that this package does not know.
+    rest: u26 = 0,
+};
+
+/// What became of the peer.
+pub const ChannelPeerFlags = packed struct(u32) {
+    /// The peer sends no more tensors.
+    peer_finished: bool = false,
+    /// The peer is gone, or broke the protocol: nothing comes from it any more, and nothing that was sent is
+    /// out.
+    peer_gone: bool = false,
+    /// Bits that this package does not know.
+    rest: u30 = 0,
 };
 
 /// Levels of validation.

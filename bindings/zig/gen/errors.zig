@@ -53,6 +53,10 @@ pub const StatusError = error{
     HurrayNotFound,
     /// A configured limit would be exceeded.
     HurrayLimitExceeded,
+    /// The time that the caller gave is over; what was asked for did not happen, and may be asked for again.
+    HurrayTimedOut,
+    /// The process at the other end of a channel is gone, or has closed its end.
+    HurrayDisconnected,
     /// A status code that this package does not know; the diagnostics hold it.
     HurrayUnknownStatus,
 };
@@ -84,6 +88,8 @@ pub fn errorOf(status: i32) StatusError {
         -22 => error.HurrayInvalidFormat,
         -23 => error.HurrayNotFound,
         -24 => error.HurrayLimitExceeded,
+        -25 => error.HurrayTimedOut,
+        -26 => error.HurrayDisconnected,
         else => error.HurrayUnknownStatus,
     };
 }
@@ -115,6 +121,8 @@ pub fn statusOf(err: StatusError) ?i32 {
         error.HurrayInvalidFormat => -22,
         error.HurrayNotFound => -23,
         error.HurrayLimitExceeded => -24,
+        error.HurrayTimedOut => -25,
+        error.HurrayDisconnected => -26,
         error.HurrayUnknownStatus => null,
     };
 }

@@ -325,6 +325,47 @@ pub const Table = struct {
     writer_take: *const fn (writer: *c.HurrayWriter, out_buffer: *?*c.HurrayBuffer, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Ends a writer. What was written stays written.
     writer_destroy: *const fn (writer: ?*?*c.HurrayWriter) callconv(.c) i32,
+    /// Allocates memory that goes through a channel without a copy, zeroed. It is shared with forks of the
+    /// process; the library releases it on any thread.
+    buffer_allocate_shared: *const fn (byte_size: u64, alignment: u32, out_handle: *?*c.HurrayBuffer, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Listens at a path for the other ends of channels. The socket file has mode 0600 (0666 with
+    /// HURRAY_CHANNEL_OTHER_USERS); one that is there already is replaced if nobody listens at it.
+    channel_listen: *const fn (path: [*:0]const u8, options: ?*const c.HurrayChannelOptions, out_listener: *?*c.HurrayChannelListener, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Waits for a peer. Peers of other users, where these are not accepted, are turned away and not
+    /// reported.
+    channel_accept: *const fn (listener: *c.HurrayChannelListener, timeout_ms: i32, out_channel: *?*c.HurrayChannel, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Ends a listener and removes its socket file, if that is still its own. In a fork of the process the
+    /// file stays.
+    channel_listener_destroy: *const fn (listener: ?*?*c.HurrayChannelListener) callconv(.c) i32,
+    /// Connects to a listener; waits until there is one, and until it has room.
+    channel_connect: *const fn (path: [*:0]const u8, options: ?*const c.HurrayChannelOptions, timeout_ms: i32, out_channel: *?*c.HurrayChannel, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Makes a channel of a connected Unix socket of type SOCK_SEQPACKET: one of a socketpair, or inherited.
+    channel_from_fd: *const fn (fd: i32, options: ?*const c.HurrayChannelOptions, out_channel: *?*c.HurrayChannel, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Sends a tensor. Tensors of mapped files, of hurray_buffer_allocate_shared and of channels are passed:
+    /// the peer maps their memory.
+    channel_send: *const fn (channel: *c.HurrayChannel, tensor: *const c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Receives the next tensor. Its memory is mapped, read-only; HURRAY_BUFFER_SEALED in the information of
+    /// its buffers says that nobody can change it. The peer is told when the last share of the tensor ends,
+    /// on whatever thread. When the peer has finished, the call succeeds and `out_tensor` is null.
+    channel_receive: *const fn (channel: *c.HurrayChannel, timeout_ms: i32, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Takes in what has come, without waiting: what the peer has released ends here. For a process that
+    /// sends and rarely receives.
+    channel_process: *const fn (channel: *c.HurrayChannel, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Says to the peer that no more tensors come: its hurray_channel_receive gives null once it has received
+    /// all. Receiving goes on.
+    channel_finish: *const fn (channel: *c.HurrayChannel, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Fills a struct with what the channel has done so far.
+    channel_info: *const fn (channel: *const c.HurrayChannel, out_info: *c.HurrayChannelInfo, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Tells the descriptor of the channel's socket, for event loops: it becomes readable when something has
+    /// come for hurray_channel_receive or hurray_channel_process. Receive until TIMED_OUT before waiting for
+    /// it.
+    channel_fd: *const fn (channel: *const c.HurrayChannel, out_fd: *i32, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Ends this end of a channel: the peer is told that no more comes, and its sends fail. Everything that
+    /// is out ends; tensors that were received live on, and are given back when they end. In a fork of the
+    /// process the parent's channel is not affected.
+    channel_destroy: *const fn (channel: ?*?*c.HurrayChannel) callconv(.c) i32,
+    /// Ends a channel on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
+    channel_destroy_deferred: *const fn (channel: ?*?*c.HurrayChannel, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Tells where an element is. Of dense tensors no memory is read, so that it may be anywhere.
     tensor_element_address: *const fn (tensor: *const c.HurrayTensor, index: ?[*]const u64, rank: u32, out_address: *c.HurrayElementAddress, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Reads an element as a number, rounded to nearest where float64 cannot hold it. Of a quantized tensor

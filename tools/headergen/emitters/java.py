@@ -199,7 +199,7 @@ def _require_typemap(f: dict, p: dict) -> None:
     target, depth = common.target(t), common.depth(t)
     scalar = common.strip_alias(target)
     covered = (target["kind"] == "handle" or (target["kind"] == "struct" and depth == 1)
-               or (p["annotation"] == "out" and depth == 1 and scalar.get("name") in ("uint8_t", "uint32_t", "uint64_t", "double"))
+               or (p["annotation"] == "out" and depth == 1 and scalar.get("name") in ("uint8_t", "int32_t", "uint32_t", "uint64_t", "double"))
                or (p["annotation"].startswith("out") and depth == 2 and target["kind"] == "void")
                or (p["annotation"] == "out_borrowed" and depth == 2 and scalar.get("name") == "uint8_t"))
     if not covered:

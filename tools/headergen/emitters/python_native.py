@@ -38,6 +38,7 @@ NOT_OFFERED = {
 BLOCKING = {
     "hurray_file_open", "hurray_file_writer_create", "hurray_file_writer_finish", "hurray_reader_next", "hurray_writer_write",
     "hurray_tensor_copy", "hurray_reader_next_item", "hurray_writer_write_composite", "hurray_reader_begin", "hurray_reader_skip",
+    "hurray_channel_accept", "hurray_channel_connect", "hurray_channel_send", "hurray_channel_receive", "hurray_channel_finish",
 }
 
 # Options of long work, which carry a callback: native/work.h converts them. Calls that take them are made without the GIL.
@@ -542,7 +543,7 @@ class _Wrapper:
         short = common.strip_prefix(handle, "Hurray")
         # At the end of a stream there is none, and of two handles one is.
         several = sum(q.get("annotation") == "out_owned" for q in self.f["params"]) > 1 and not self.f["name"].endswith("_export")
-        self.returns.append(f"{short} | None" if several or self.f["name"].endswith("_next") else short)
+        self.returns.append(f"{short} | None" if several or self.f["name"].endswith(("_next", "_begin", "_receive")) else short)
 
     def _out_borrowed(self, p: dict) -> None:
         name, target = p["name"], common.target(p["type"])

@@ -117,6 +117,20 @@ typedef struct HurrayGoTable {
     HurrayStatus (*writer_write)(HurrayWriter *writer, const HurrayTensor *tensor, HurrayError *error);
     HurrayStatus (*writer_take)(HurrayWriter *writer, HurrayBuffer **out_buffer, HurrayError *error);
     HurrayStatus (*writer_destroy)(HurrayWriter **writer);
+    HurrayStatus (*buffer_allocate_shared)(uint64_t byte_size, uint32_t alignment, HurrayBuffer **out_handle, HurrayError *error);
+    HurrayStatus (*channel_listen)(const char *path, const HurrayChannelOptions *options, HurrayChannelListener **out_listener, HurrayError *error);
+    HurrayStatus (*channel_accept)(HurrayChannelListener *listener, int32_t timeout_ms, HurrayChannel **out_channel, HurrayError *error);
+    HurrayStatus (*channel_listener_destroy)(HurrayChannelListener **listener);
+    HurrayStatus (*channel_connect)(const char *path, const HurrayChannelOptions *options, int32_t timeout_ms, HurrayChannel **out_channel, HurrayError *error);
+    HurrayStatus (*channel_from_fd)(int32_t fd, const HurrayChannelOptions *options, HurrayChannel **out_channel, HurrayError *error);
+    HurrayStatus (*channel_send)(HurrayChannel *channel, const HurrayTensor *tensor, HurrayError *error);
+    HurrayStatus (*channel_receive)(HurrayChannel *channel, int32_t timeout_ms, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*channel_process)(HurrayChannel *channel, HurrayError *error);
+    HurrayStatus (*channel_finish)(HurrayChannel *channel, HurrayError *error);
+    HurrayStatus (*channel_info)(const HurrayChannel *channel, HurrayChannelInfo *out_info, HurrayError *error);
+    HurrayStatus (*channel_fd)(const HurrayChannel *channel, int32_t *out_fd, HurrayError *error);
+    HurrayStatus (*channel_destroy)(HurrayChannel **channel);
+    HurrayStatus (*channel_destroy_deferred)(HurrayChannel **channel, HurrayError *error);
     HurrayStatus (*tensor_element_address)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error);
     HurrayStatus (*tensor_element_float64)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_value, HurrayError *error);
     HurrayStatus (*tensor_element_complex128)(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, double *out_real, double *out_imaginary, HurrayError *error);
@@ -591,6 +605,62 @@ static inline HurrayStatus go_hurray_writer_take(HurrayWriter *writer, HurrayBuf
 
 static inline HurrayStatus go_hurray_writer_destroy(HurrayWriter **writer) {
     return hurray_go_table.writer_destroy(writer);
+}
+
+static inline HurrayStatus go_hurray_buffer_allocate_shared(uint64_t byte_size, uint32_t alignment, HurrayBuffer **out_handle, HurrayError *error) {
+    return hurray_go_table.buffer_allocate_shared(byte_size, alignment, out_handle, error);
+}
+
+static inline HurrayStatus go_hurray_channel_listen(const char *path, const HurrayChannelOptions *options, HurrayChannelListener **out_listener, HurrayError *error) {
+    return hurray_go_table.channel_listen(path, options, out_listener, error);
+}
+
+static inline HurrayStatus go_hurray_channel_accept(HurrayChannelListener *listener, int32_t timeout_ms, HurrayChannel **out_channel, HurrayError *error) {
+    return hurray_go_table.channel_accept(listener, timeout_ms, out_channel, error);
+}
+
+static inline HurrayStatus go_hurray_channel_listener_destroy(HurrayChannelListener **listener) {
+    return hurray_go_table.channel_listener_destroy(listener);
+}
+
+static inline HurrayStatus go_hurray_channel_connect(const char *path, const HurrayChannelOptions *options, int32_t timeout_ms, HurrayChannel **out_channel, HurrayError *error) {
+    return hurray_go_table.channel_connect(path, options, timeout_ms, out_channel, error);
+}
+
+static inline HurrayStatus go_hurray_channel_from_fd(int32_t fd, const HurrayChannelOptions *options, HurrayChannel **out_channel, HurrayError *error) {
+    return hurray_go_table.channel_from_fd(fd, options, out_channel, error);
+}
+
+static inline HurrayStatus go_hurray_channel_send(HurrayChannel *channel, const HurrayTensor *tensor, HurrayError *error) {
+    return hurray_go_table.channel_send(channel, tensor, error);
+}
+
+static inline HurrayStatus go_hurray_channel_receive(HurrayChannel *channel, int32_t timeout_ms, HurrayTensor **out_tensor, HurrayError *error) {
+    return hurray_go_table.channel_receive(channel, timeout_ms, out_tensor, error);
+}
+
+static inline HurrayStatus go_hurray_channel_process(HurrayChannel *channel, HurrayError *error) {
+    return hurray_go_table.channel_process(channel, error);
+}
+
+static inline HurrayStatus go_hurray_channel_finish(HurrayChannel *channel, HurrayError *error) {
+    return hurray_go_table.channel_finish(channel, error);
+}
+
+static inline HurrayStatus go_hurray_channel_info(const HurrayChannel *channel, HurrayChannelInfo *out_info, HurrayError *error) {
+    return hurray_go_table.channel_info(channel, out_info, error);
+}
+
+static inline HurrayStatus go_hurray_channel_fd(const HurrayChannel *channel, int32_t *out_fd, HurrayError *error) {
+    return hurray_go_table.channel_fd(channel, out_fd, error);
+}
+
+static inline HurrayStatus go_hurray_channel_destroy(HurrayChannel **channel) {
+    return hurray_go_table.channel_destroy(channel);
+}
+
+static inline HurrayStatus go_hurray_channel_destroy_deferred(HurrayChannel **channel, HurrayError *error) {
+    return hurray_go_table.channel_destroy_deferred(channel, error);
 }
 
 static inline HurrayStatus go_hurray_tensor_element_address(const HurrayTensor *tensor, const uint64_t *index, uint32_t rank, HurrayElementAddress *out_address, HurrayError *error) {

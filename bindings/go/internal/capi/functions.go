@@ -651,6 +651,91 @@ func CallWriterDestroy(writer **Writer) int32 {
 	return int32(C.go_hurray_writer_destroy(writer))
 }
 
+// CallBufferAllocateShared: Allocates memory that goes through a channel without a copy, zeroed. It is shared
+// with forks of the process; the library releases it on any thread.
+func CallBufferAllocateShared(byteSize uint64, alignment uint32, outHandle **Buffer, error *Error) int32 {
+	return int32(C.go_hurray_buffer_allocate_shared(C.uint64_t(byteSize), C.uint32_t(alignment), outHandle, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelListen: Listens at a path for the other ends of channels. The socket file has mode 0600 (0666
+// with HURRAY_CHANNEL_OTHER_USERS); one that is there already is replaced if nobody listens at it.
+func CallChannelListen(path *byte, options *ChannelOptions, outListener **ChannelListener, error *Error) int32 {
+	return int32(C.go_hurray_channel_listen((*C.char)(unsafe.Pointer(path)), (*C.HurrayChannelOptions)(unsafe.Pointer(options)), outListener, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelAccept: Waits for a peer. Peers of other users, where these are not accepted, are turned away
+// and not reported.
+func CallChannelAccept(listener *ChannelListener, timeoutMs int32, outChannel **Channel, error *Error) int32 {
+	return int32(C.go_hurray_channel_accept(listener, C.int32_t(timeoutMs), outChannel, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelListenerDestroy: Ends a listener and removes its socket file, if that is still its own. In a
+// fork of the process the file stays.
+func CallChannelListenerDestroy(listener **ChannelListener) int32 {
+	return int32(C.go_hurray_channel_listener_destroy(listener))
+}
+
+// CallChannelConnect: Connects to a listener; waits until there is one, and until it has room.
+func CallChannelConnect(path *byte, options *ChannelOptions, timeoutMs int32, outChannel **Channel, error *Error) int32 {
+	return int32(C.go_hurray_channel_connect((*C.char)(unsafe.Pointer(path)), (*C.HurrayChannelOptions)(unsafe.Pointer(options)), C.int32_t(timeoutMs), outChannel, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelFromFD: Makes a channel of a connected Unix socket of type SOCK_SEQPACKET: one of a socketpair,
+// or inherited.
+func CallChannelFromFD(fd int32, options *ChannelOptions, outChannel **Channel, error *Error) int32 {
+	return int32(C.go_hurray_channel_from_fd(C.int32_t(fd), (*C.HurrayChannelOptions)(unsafe.Pointer(options)), outChannel, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelSend: Sends a tensor. Tensors of mapped files, of hurray_buffer_allocate_shared and of channels
+// are passed: the peer maps their memory.
+func CallChannelSend(channel *Channel, tensor *Tensor, error *Error) int32 {
+	return int32(C.go_hurray_channel_send(channel, tensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelReceive: Receives the next tensor. Its memory is mapped, read-only; HURRAY_BUFFER_SEALED in the
+// information of its buffers says that nobody can change it. The peer is told when the last share of the
+// tensor ends, on whatever thread. When the peer has finished, the call succeeds and `out_tensor` is null.
+func CallChannelReceive(channel *Channel, timeoutMs int32, outTensor **Tensor, error *Error) int32 {
+	return int32(C.go_hurray_channel_receive(channel, C.int32_t(timeoutMs), outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelProcess: Takes in what has come, without waiting: what the peer has released ends here. For a
+// process that sends and rarely receives.
+func CallChannelProcess(channel *Channel, error *Error) int32 {
+	return int32(C.go_hurray_channel_process(channel, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelFinish: Says to the peer that no more tensors come: its hurray_channel_receive gives null once
+// it has received all. Receiving goes on.
+func CallChannelFinish(channel *Channel, error *Error) int32 {
+	return int32(C.go_hurray_channel_finish(channel, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelInfo: Fills a struct with what the channel has done so far.
+func CallChannelInfo(channel *Channel, outInfo *ChannelInfo, error *Error) int32 {
+	return int32(C.go_hurray_channel_info(channel, (*C.HurrayChannelInfo)(unsafe.Pointer(outInfo)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelFD: Tells the descriptor of the channel's socket, for event loops: it becomes readable when
+// something has come for hurray_channel_receive or hurray_channel_process. Receive until TIMED_OUT before
+// waiting for it.
+func CallChannelFD(channel *Channel, outFD *int32, error *Error) int32 {
+	return int32(C.go_hurray_channel_fd(channel, (*C.int32_t)(unsafe.Pointer(outFD)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallChannelDestroy: Ends this end of a channel: the peer is told that no more comes, and its sends fail.
+// Everything that is out ends; tensors that were received live on, and are given back when they end. In a
+// fork of the process the parent's channel is not affected.
+func CallChannelDestroy(channel **Channel) int32 {
+	return int32(C.go_hurray_channel_destroy(channel))
+}
+
+// CallChannelDestroyDeferred: Ends a channel on a thread that must not run callbacks: see
+// hurray_buffer_destroy_deferred.
+func CallChannelDestroyDeferred(channel **Channel, error *Error) int32 {
+	return int32(C.go_hurray_channel_destroy_deferred(channel, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallTensorElementAddress: Tells where an element is. Of dense tensors no memory is read, so that it may be
 // anywhere.
 func CallTensorElementAddress(tensor *Tensor, index *uint64, rank uint32, outAddress *ElementAddress, error *Error) int32 {

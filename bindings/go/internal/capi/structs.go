@@ -47,6 +47,12 @@ type Composite = C.HurrayComposite
 // CompositeBuilder: Collects the members of a composite that is being made.
 type CompositeBuilder = C.HurrayCompositeBuilder
 
+// Channel: One end of a channel to another process of this machine.
+type Channel = C.HurrayChannel
+
+// ChannelListener: Waits for the other ends of channels at a path.
+type ChannelListener = C.HurrayChannelListener
+
 // LogFn: Told of a caught exception (INTERNAL_PANIC) or a broken invariant (INTERNAL) of this copy of the
 // library, on the thread on which it arose, one call at a time for the copy. It may use the library, but not
 // replace itself; what arises within it is not logged. It must not throw. `message` lives during the call.
@@ -1008,6 +1014,99 @@ var _ [8]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxDescriptorLength)]struct
 var _ [16]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxTensorBytes)]struct{}{}
 var _ [24]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxAlignment)]struct{}{}
 var _ [28]struct{} = [unsafe.Offsetof(StreamOptions{}.Reserved)]struct{}{}
+
+// ChannelOptions: Limits of a channel. All zero but struct_size: the defaults.
+type ChannelOptions struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_CHANNEL_ flags.
+	Flags uint32
+
+	// Longest descriptor accepted, in bytes; 0 means 16 MiB.
+	MaxDescriptorLength uint64
+
+	// Largest tensor accepted, in bytes over all its buffers; 0 means no limit.
+	MaxTensorBytes uint64
+
+	// Largest alignment of a buffer accepted, in bytes; 0 means 2 MiB.
+	MaxAlignment uint32
+
+	// Tensors that may be sent and not yet released by the peer; 0 means 65536.
+	MaxOutstanding uint32
+
+	// How many milliseconds hurray_channel_send waits for room in the socket, or for a release where
+	// max_outstanding are out; 0 means without an end.
+	SendTimeoutMs uint32
+
+	// 0.
+	Reserved uint32
+}
+
+var _ [40]struct{} = [unsafe.Sizeof(ChannelOptions{})]struct{}{}
+var _ [40]struct{} = [C.sizeof_HurrayChannelOptions]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(ChannelOptions{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(ChannelOptions{}.Flags)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(ChannelOptions{}.MaxDescriptorLength)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(ChannelOptions{}.MaxTensorBytes)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(ChannelOptions{}.MaxAlignment)]struct{}{}
+var _ [28]struct{} = [unsafe.Offsetof(ChannelOptions{}.MaxOutstanding)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(ChannelOptions{}.SendTimeoutMs)]struct{}{}
+var _ [36]struct{} = [unsafe.Offsetof(ChannelOptions{}.Reserved)]struct{}{}
+
+// ChannelInfo: What a channel has done so far.
+type ChannelInfo struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_CHANNEL_PEER_ values.
+	State uint32
+
+	// Tensors sent.
+	Sent uint64
+
+	// Tensors received.
+	Received uint64
+
+	// Bytes of buffers that were sent without a copy.
+	PassedBytes uint64
+
+	// Bytes of buffers that were copied into shared memory to be sent.
+	CopiedBytes uint64
+
+	// Bytes of buffers received; none of them is ever copied.
+	ReceivedBytes uint64
+
+	// Tensors sent that the peer has not released, as far as is known here.
+	Outstanding uint64
+
+	// Tensors received that have not ended here.
+	Held uint64
+
+	// Process of the peer, as the kernel says: for a socketpair, the one that made it.
+	PeerPid int64
+
+	// User of the peer.
+	PeerUid uint32
+
+	// 0.
+	Reserved uint32
+}
+
+var _ [80]struct{} = [unsafe.Sizeof(ChannelInfo{})]struct{}{}
+var _ [80]struct{} = [C.sizeof_HurrayChannelInfo]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(ChannelInfo{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(ChannelInfo{}.State)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(ChannelInfo{}.Sent)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(ChannelInfo{}.Received)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(ChannelInfo{}.PassedBytes)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(ChannelInfo{}.CopiedBytes)]struct{}{}
+var _ [40]struct{} = [unsafe.Offsetof(ChannelInfo{}.ReceivedBytes)]struct{}{}
+var _ [48]struct{} = [unsafe.Offsetof(ChannelInfo{}.Outstanding)]struct{}{}
+var _ [56]struct{} = [unsafe.Offsetof(ChannelInfo{}.Held)]struct{}{}
+var _ [64]struct{} = [unsafe.Offsetof(ChannelInfo{}.PeerPid)]struct{}{}
+var _ [72]struct{} = [unsafe.Offsetof(ChannelInfo{}.PeerUid)]struct{}{}
+var _ [76]struct{} = [unsafe.Offsetof(ChannelInfo{}.Reserved)]struct{}{}
 
 // WorkOptions: What all long work takes. All zero but struct_size: the defaults.
 type WorkOptions struct {

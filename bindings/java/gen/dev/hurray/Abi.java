@@ -20,6 +20,15 @@ final class Abi {
     /** The handle is borrowed from a list or tensor: it can be neither destroyed nor pushed. */
     static final int BUFFER_BORROWED = 2;
 
+    /** Shared memory or a mapped file: other processes may have the same memory. */
+    static final int BUFFER_SHARED = 4;
+
+    /**
+     * Shared memory that is sealed: nobody can write to it or shrink it any more. Shared memory without this
+     * flag, files included, may be changed by whoever else has it, and raises SIGBUS where it was cut.
+     */
+    static final int BUFFER_SEALED = 8;
+
     /** There is a quantization section. */
     static final int SECTION_QUANTIZATION = 1;
 
@@ -110,6 +119,36 @@ final class Abi {
      * nobody knows where the next tensor starts.
      */
     static final int STREAM_PERMISSIVE = 4;
+
+    /** hurray_channel_from_fd: the descriptor becomes the channel's when the call succeeds. */
+    static final int CHANNEL_CLOSE_FD = 1;
+
+    /** Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS. */
+    static final int CHANNEL_PRIVATE_TAGS = 2;
+
+    /** Accept element types and quantization schemes that are not known, see HURRAY_DECODE_PERMISSIVE. */
+    static final int CHANNEL_PERMISSIVE = 4;
+
+    /** Accept peers that are other users; the listener's socket file can be reached by everybody then. */
+    static final int CHANNEL_OTHER_USERS = 8;
+
+    /** Receive memory that is sealed and refuse all other, files included. */
+    static final int CHANNEL_SEALED_ONLY = 16;
+
+    /**
+     * Copy tensors of mapped files instead of passing the file: a peer that has its descriptor can read all
+     * of the file.
+     */
+    static final int CHANNEL_COPY_FILES = 32;
+
+    /** The peer sends no more tensors. */
+    static final int CHANNEL_PEER_FINISHED = 1;
+
+    /**
+     * The peer is gone, or broke the protocol: nothing comes from it any more, and nothing that was sent is
+     * out.
+     */
+    static final int CHANNEL_PEER_GONE = 2;
 
     /** Of a block-paged tensor the one sequence that `sequence` names; else all of them, one after the other. */
     static final int TRANSCODE_SEQUENCE = 1;

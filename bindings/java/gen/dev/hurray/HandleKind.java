@@ -43,7 +43,13 @@ public enum HandleKind {
     COMPOSITE(12),
 
     /** HurrayCompositeBuilder. */
-    COMPOSITE_BUILDER(13);
+    COMPOSITE_BUILDER(13),
+
+    /** HurrayChannel. */
+    CHANNEL(14),
+
+    /** HurrayChannelListener. */
+    CHANNEL_LISTENER(15);
 
     private final int value;
 

@@ -84,6 +84,12 @@ public enum StatusCode {
     /** A configured limit would be exceeded. */
     LIMIT_EXCEEDED(-24),
 
+    /** The time that the caller gave is over; what was asked for did not happen, and may be asked for again. */
+    TIMED_OUT(-25),
+
+    /** The process at the other end of a channel is gone, or has closed its end. */
+    DISCONNECTED(-26),
+
     /** A value that this version of the binding does not know; what it was is reported beside. */
     UNKNOWN(Integer.MIN_VALUE);
 

@@ -784,6 +784,85 @@ final class Structs {
         static final int RESERVED = 28;
     }
 
+    /** HurrayChannelOptions. */
+    static final class ChannelOptions {
+        private ChannelOptions() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 40;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_CHANNEL_ flags. */
+        static final int FLAGS = 4;
+
+        /** Longest descriptor accepted, in bytes; 0 means 16 MiB. */
+        static final int MAX_DESCRIPTOR_LENGTH = 8;
+
+        /** Largest tensor accepted, in bytes over all its buffers; 0 means no limit. */
+        static final int MAX_TENSOR_BYTES = 16;
+
+        /** Largest alignment of a buffer accepted, in bytes; 0 means 2 MiB. */
+        static final int MAX_ALIGNMENT = 24;
+
+        /** Tensors that may be sent and not yet released by the peer; 0 means 65536. */
+        static final int MAX_OUTSTANDING = 28;
+
+        /**
+         * How many milliseconds hurray_channel_send waits for room in the socket, or for a release where
+         * max_outstanding are out; 0 means without an end.
+         */
+        static final int SEND_TIMEOUT_MS = 32;
+
+        /** 0. */
+        static final int RESERVED = 36;
+    }
+
+    /** HurrayChannelInfo. */
+    static final class ChannelInfo {
+        private ChannelInfo() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 80;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_CHANNEL_PEER_ values. */
+        static final int STATE = 4;
+
+        /** Tensors sent. */
+        static final int SENT = 8;
+
+        /** Tensors received. */
+        static final int RECEIVED = 16;
+
+        /** Bytes of buffers that were sent without a copy. */
+        static final int PASSED_BYTES = 24;
+
+        /** Bytes of buffers that were copied into shared memory to be sent. */
+        static final int COPIED_BYTES = 32;
+
+        /** Bytes of buffers received; none of them is ever copied. */
+        static final int RECEIVED_BYTES = 40;
+
+        /** Tensors sent that the peer has not released, as far as is known here. */
+        static final int OUTSTANDING = 48;
+
+        /** Tensors received that have not ended here. */
+        static final int HELD = 56;
+
+        /** Process of the peer, as the kernel says: for a socketpair, the one that made it. */
+        static final int PEER_PID = 64;
+
+        /** User of the peer. */
+        static final int PEER_UID = 72;
+
+        /** 0. */
+        static final int RESERVED = 76;
+    }
+
     /** HurrayWorkOptions. */
     static final class WorkOptions {
         private WorkOptions() {}
