@@ -11,9 +11,15 @@
 #include <arm_acle.h>
 #endif
 
-// Vectors of 64 bytes are left out where they do not work: see values/simd_targets.hpp.
-#if defined(__x86_64__) && !defined(HURRAY_ASAN) && !defined(__clang__)
+// Vectors of 64 bytes are left out where they do not work: see values/simd_targets.hpp. Some clangs want a feature of
+// their own for them.
+#if defined(__x86_64__) && !defined(HURRAY_ASAN)
 #define HURRAY_CRC32C_512 1
+#endif
+#if defined(__clang__) && __clang_major__ >= 18 && __clang_major__ <= 21
+#define HURRAY_EVEX512 ",evex512"
+#else
+#define HURRAY_EVEX512 ""
 #endif
 
 namespace hurray {
@@ -74,8 +80,8 @@ constexpr std::uint32_t power_of_x(std::uint64_t exponent) noexcept {
 
 #if defined(__x86_64__)
 
-[[gnu::target("sse4.2")]] std::uint32_t update_sse4(std::uint32_t state, const std::byte* data,
-                                                    std::size_t size) noexcept {
+[[gnu::target("sse4.2,crc32")]] std::uint32_t update_sse4(std::uint32_t state, const std::byte* data,
+                                                          std::size_t size) noexcept {
     std::uint64_t first = state;
     for (; size >= 3 * run; size -= 3 * run, data += 3 * run) {
         std::uint64_t second = 0;
@@ -105,9 +111,10 @@ constexpr long long fold_low(std::uint64_t bytes) noexcept {
     return fold_constant(bytes * 8 - 1);
 }
 
-#define HURRAY_TARGET_128 [[gnu::target("sse4.2,pclmul")]]
-#define HURRAY_TARGET_256 [[gnu::target("sse4.2,avx2,pclmul,vpclmulqdq")]]
-#define HURRAY_TARGET_512 [[gnu::target("sse4.2,avx2,avx512f,avx512vl,avx512dq,avx512bw,pclmul,vpclmulqdq")]]
+#define HURRAY_TARGET_128 [[gnu::target("sse4.2,crc32,pclmul")]]
+#define HURRAY_TARGET_256 [[gnu::target("sse4.2,crc32,avx2,pclmul,vpclmulqdq")]]
+#define HURRAY_TARGET_512 \
+    [[gnu::target("sse4.2,crc32,avx2,avx512f,avx512vl,avx512dq,avx512bw,pclmul,vpclmulqdq" HURRAY_EVEX512)]]
 
 HURRAY_TARGET_128 inline __m128i fold_128(__m128i block, __m128i constants, __m128i next) noexcept {
     return _mm_xor_si128(
@@ -135,8 +142,8 @@ HURRAY_TARGET_128 inline std::uint32_t end_128(__m128i block, const std::byte* d
 }
 
 // Too few bytes to fold.
-[[gnu::target("sse4.2")]] inline std::uint32_t update_short(std::uint64_t state, const std::byte* data,
-                                                            std::size_t size) noexcept {
+[[gnu::target("sse4.2,crc32")]] inline std::uint32_t update_short(std::uint64_t state, const std::byte* data,
+                                                                  std::size_t size) noexcept {
     for (; size >= 8; size -= 8, data += 8) state = _mm_crc32_u64(state, load_le<std::uint64_t>(data));
     for (; size != 0; --size, ++data) {
         state = _mm_crc32_u8(static_cast<std::uint32_t>(state), std::to_integer<std::uint8_t>(*data));
