@@ -7,7 +7,7 @@ import platform
 import sys
 from pathlib import Path
 
-from runner import instructions, ratios
+from runner import instructions, listing, ratios
 from runner.rows import chosen, table
 
 
@@ -23,9 +23,10 @@ def parsed(arguments):
     return parser.parse_args(arguments)
 
 
-def measure(options, codec, programs):
+def measure(options, codec, lister, programs):
     """Yields rows as they become known."""
     yield from instructions.measure(codec, [count for count in instructions.COUNTS if chosen(count.name, options.names)])
+    yield from listing.measure(lister, [name for name in listing.NAMES if chosen(name, options.names)], options.smoke)
     for program in programs:
         if options.smoke:
             yield from ratios.run(program, None, smoke=True)
@@ -35,8 +36,9 @@ def measure(options, codec, programs):
             yield from ratios.run(program, names, smoke=False)
 
 
-def listed(codec, programs):
+def listed(programs):
     yield from (count.name for count in instructions.COUNTS)
+    yield from listing.NAMES
     for program in programs:
         yield from ratios.names_of(program)
 
@@ -55,13 +57,14 @@ def processor():
 def main(arguments, environment=os.environ):
     options = parsed(arguments)
     codec = environment["HURRAY_BENCH_CODEC"]
+    lister = environment["HURRAY_BENCH_LISTING"]
     programs = environment["HURRAY_BENCH_PROGRAMS"].split()
     if options.list:
-        print("\n".join(name for name in listed(codec, programs) if chosen(name, options.names)))
+        print("\n".join(name for name in listed(programs) if chosen(name, options.names)))
         return 0
     rows = []
     try:
-        for row in measure(options, codec, programs):
+        for row in measure(options, codec, lister, programs):
             print(f"{row.name}: {row.figure()}", file=sys.stderr)
             rows.append(row)
     except ratios.BenchmarkFailed as failure:

@@ -72,8 +72,12 @@ def measure(program, counts):
 
 def instructions(valgrind, program, count, calls):
     """How many instructions the program executes in all."""
-    command = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null", program]
-    command += [count.action, count.descriptor.hex(), str(calls)]
+    return executed_by(valgrind, [program, count.action, count.descriptor.hex(), str(calls)])
+
+
+def executed_by(valgrind, command):
+    """How many instructions a command executes in all."""
+    command = [valgrind, "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         own = [line for line in ran.stderr.splitlines() if not line.startswith("==")]
