@@ -1,10 +1,11 @@
-"""The chain of runtimes behind tools/relay: starts a process a language, joins them with pipes, and compares the end with
-the start. Standard library only."""
+"""The chain of runtimes behind tools/relay: starts a process a language, joins neighbours with channels (where both have them,
+otherwise with pipes), and compares the end with the start. Standard library only."""
 
 import argparse
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,8 +20,11 @@ COMPARED = ("name", "type", "shape", "bytes", "crc32", "sum_bits")
 class Stage:
     """One process of the chain."""
 
-    def __init__(self, language, title, command, folder, index):
+    def __init__(self, language, title, command, folder, index, channels):
         self.language = language
+        # Whether its driver can be an end of a channel; and which of its sides are one in this chain.
+        self.channels = channels
+        self.receives = self.sends = "pipe"
         self.title = title
         self.report = folder / f"report-{index}"
         self.errors = folder / f"errors-{index}"
@@ -29,9 +33,14 @@ class Stage:
         self.lines = []
         self.problem = ""
 
-    def start(self, stdin, stdout):
+    def start(self, stdin, stdout, channel_in, channel_out):
+        command, sockets = list(self.command), []
+        for option, end in (("--channel-in", channel_in), ("--channel-out", channel_out)):
+            if end is not None:
+                command += [option, str(end.fileno())]
+                sockets.append(end.fileno())
         with open(self.errors, "wb") as errors:
-            self.process = subprocess.Popen(self.command, stdin=stdin, stdout=stdout, stderr=errors)
+            self.process = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=errors, pass_fds=sockets)
 
     def finish(self):
         """Waits for the end and reads the report; a failure becomes the stage's problem."""
@@ -62,30 +71,52 @@ class Stage:
         return sum(line["nanos"] for line in self.tensors) / 1000 / max(1, len(self.tensors))
 
 
-def chain(cpp, stages, model, folder):
+def has_channels(driver):
+    """Whether a driver says of itself that it can be an end of a channel; one that says nothing cannot."""
+    try:
+        done = subprocess.run([driver, "about"], stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+        return done.returncode == 0 and json.loads(done.stdout).get("channels") is True
+    except (OSError, ValueError, AttributeError, subprocess.TimeoutExpired):
+        return False
+
+
+def chain(cpp, stages, model, folder, use_channels):
     names = folder / "names"
-    built = [Stage("cpp", "C++ (start)", [cpp, "source", model, names, "{report}"], folder, 0)]
+    able = use_channels and has_channels(cpp)
+    built = [Stage("cpp", "C++ (start)", [cpp, "source", model, names, "{report}"], folder, 0, able)]
     for language, driver in stages:
         command = [driver, "relay", names, "{report}"]
-        built.append(Stage(language, LANGUAGE_NAMES[language], command, folder, len(built)))
+        speaks = use_channels and has_channels(driver)
+        built.append(Stage(language, LANGUAGE_NAMES[language], command, folder, len(built), speaks))
     result = folder / "end.safetensors"
-    built.append(Stage("cpp", "C++ (end)", [cpp, "sink", names, "{report}", result], folder, len(built)))
+    built.append(Stage("cpp", "C++ (end)", [cpp, "sink", names, "{report}", result], folder, len(built), able))
+    built[0].receives, built[-1].sends = "file", "file"
+    for before, after in zip(built, built[1:]):
+        if before.channels and after.channels:
+            before.sends = after.receives = "channel"
     return built, result
 
 
 def run_chain(stages):
-    """Starts all stages, each reading what the one before it writes, and waits for them."""
+    """Starts all stages, each receiving what the one before it sends, and waits for them."""
     before = subprocess.DEVNULL
+    channel_in = None
     started = []
     try:
         for stage in stages:
-            last = stage is stages[-1]
-            stage.start(before, subprocess.DEVNULL if last else subprocess.PIPE)
+            ours = channel_out = None
+            if stage.sends == "channel":
+                channel_out, ours = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            stage.start(before, subprocess.PIPE if stage.sends == "pipe" else subprocess.DEVNULL, channel_in, channel_out)
             started.append(stage)
-            # Our own copy of the pipe must go: otherwise a stage that dies leaves its neighbours waiting.
+            # Our own copies must go: otherwise a stage that dies leaves its neighbours waiting.
+            for end in (channel_in, channel_out):
+                if end is not None:
+                    end.close()
             if before is not subprocess.DEVNULL:
                 before.close()
-            before = stage.process.stdout
+            before = stage.process.stdout or subprocess.DEVNULL
+            channel_in = ours
         for stage in stages:
             stage.finish()
     finally:
@@ -93,6 +124,35 @@ def run_chain(stages):
             if stage.process.poll() is None:
                 stage.process.kill()
                 stage.process.wait()
+
+
+def copies(stages, model):
+    """What was copied although it could have been passed, in words; proven by counters, and by what the kernel says is mapped."""
+    found = []
+    inode = os.stat(model).st_ino
+    for before, after in zip(stages, stages[1:]):
+        if before.sends != "channel" or before.problem or after.problem:
+            continue
+        totals = before.totals
+        # Behind a pipe, and where the file's own form is not the tensor's, the memory is the process's own: copied once.
+        own = sum(line["bytes"] for line in before.tensors if not line.get("mapped")) if "mapped" in before.tensors[0] else None
+        expected = own if before.receives != "channel" else 0
+        if expected is not None and totals["copied_bytes"] != expected:
+            found.append(f"{before.title}: {totals['copied_bytes']} bytes copied to be sent, expected {expected}")
+        if totals["copied_bytes"] + totals["passed_bytes"] < sum(line["bytes"] for line in before.tensors):
+            found.append(f"{before.title}: fewer bytes sent than its tensors have")
+        for ours, theirs in zip(before.tensors, after.tensors):
+            here, there = ours.get("mapped"), theirs.get("mapped")
+            if here and there and here != there:
+                found.append(f"{after.title}: tensor {ours['name']!r}: mapped from {there}, where {before.title} has {here}")
+    for stage in stages[1:]:
+        if stage.problem or stages[0].problem or any(s.receives == "pipe" for s in stages[1 : stages.index(stage) + 1]):
+            continue
+        for start, line in zip(stages[0].tensors, stage.tensors):
+            mapped = line.get("mapped")
+            if start.get("mapped") and mapped and not mapped.endswith(f":{inode}"):
+                found.append(f"{stage.title}: tensor {line['name']!r}: mapped from {mapped}, which is not the model (inode {inode})")
+    return found
 
 
 def disagreements(stages):
@@ -132,8 +192,12 @@ def row(stage):
         "version": totals["version"],
         "abi_version": totals["abi_version"],
         "build_id": totals["build_id"],
+        "receives": stage.receives,
+        "sends": stage.sends,
         "tensors": totals["tensors"],
         "bytes": totals["bytes"],
+        "passed_bytes": totals.get("passed_bytes"),
+        "copied_bytes": totals.get("copied_bytes"),
         "checksum": stage.checksum(),
         "microseconds_per_tensor": round(stage.microseconds_per_tensor(), 1),
         "live_handles": totals["live_handles"],
@@ -148,14 +212,16 @@ def table(rows):
         ("build", "build_id"),
         ("tensors", "tensors"),
         ("bytes", "bytes"),
+        ("sends by", "sends"),
+        ("copied", "copied_bytes"),
         ("checksum", "checksum"),
         ("us/tensor", "microseconds_per_tensor"),
     ]
     texts = [[title for title, _ in columns]]
     for entry in rows:
-        texts.append([str(entry.get(key, "-")) for _, key in columns])
+        texts.append(["-" if entry.get(key) is None else str(entry[key]) for _, key in columns])
     widths = [max(len(line[i]) for line in texts) for i in range(len(columns))]
-    numeric = {"tensors", "bytes", "us/tensor"}
+    numeric = {"tensors", "bytes", "copied", "us/tensor"}
     for line in texts:
         cells = []
         for (title, _), cell, width in zip(columns, line, widths):
@@ -183,12 +249,12 @@ def run(options):
         if why:
             print(f"tools/relay: {model}: {why}", file=sys.stderr)
             return EXIT_UNREADABLE
-        stages, result = chain(options.cpp, options.stage, model, folder)
+        stages, result = chain(options.cpp, options.stage, model, folder, not options.pipes)
         run_chain(stages)
         problems = [f"{stage.title}: {stage.problem}" for stage in stages if stage.problem]
         comparison = {"equal": False, "differences": []}
         if not problems:
-            problems = disagreements(stages)
+            problems = disagreements(stages) + copies(stages, model)
             comparison = compare_files(options.cpp, model, result)
             problems += [f"end and start: {d['name']!r}: {d['what']}" for d in comparison["differences"]]
         rows = [row(stage) for stage in stages]
@@ -219,6 +285,9 @@ def print_verdict(good, comparison, problems, left_out, stages):
         )
     for problem in problems:
         print(f"problem: {problem}")
+    joined = [stage for stage in stages if stage.sends == "channel"]
+    if joined:
+        print(f"channels: {len(joined)} of {len(stages) - 1} hops; the same memory, mapped by every process")
     for language, why in left_out:
         print(f"left out: {LANGUAGE_NAMES[language]}: {why}")
     runtimes = len({stage.language for stage in stages})
@@ -240,6 +309,7 @@ def main(arguments):
     parser.add_argument("--left-out", action="append", type=pair, default=[], help="LANGUAGE=WHY")
     parser.add_argument("--model", type=pathlib.Path)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--pipes", action="store_true", help="streams through pipes, also where channels are possible")
     options = parser.parse_args(arguments)
     options.cpp = os.path.abspath(options.cpp)
     options.stage = [(language, os.path.abspath(driver)) for language, driver in options.stage]

@@ -29,6 +29,21 @@ TAMPERING_STAGE = """
 """
 
 
+# The same over channels.
+CHANNEL_STAGE = """
+    #!/usr/bin/python3
+    import json, subprocess, sys
+    options = sys.argv[4:]
+    done = subprocess.run([{cpp!r}, *sys.argv[1:]], pass_fds=[int(option) for option in options[1::2]])
+    if sys.argv[1] == "relay":
+        report = sys.argv[3]
+        lines = [json.loads(line) for line in open(report)]
+        {tamper}
+        open(report, "w").writelines(json.dumps(line) + "\\n" for line in lines)
+    sys.exit(done.returncode)
+"""
+
+
 class RelayTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -50,6 +65,13 @@ class RelayTest(unittest.TestCase):
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         return script
 
+    def channel_stage(self, tamper):
+        """A driver with channels that does `tamper` to the `lines` of its report."""
+        script = self.folder / "channel-stage"
+        script.write_text(textwrap.dedent(CHANNEL_STAGE).lstrip().format(cpp=CPP, tamper=tamper))
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+        return script
+
     def test_chain_of_good_stages_passes(self):
         code, result = self.relay(f"--stage=java={CPP}", f"--stage=zig={CPP}")
         self.assertEqual(code, 0, result["problems"])
@@ -58,6 +80,38 @@ class RelayTest(unittest.TestCase):
         self.assertEqual(len(result["stages"]), 4)
         self.assertEqual(len({stage["checksum"] for stage in result["stages"]}), 1)
         self.assertGreater(result["stages"][0]["bytes"], 100_000)
+
+    def test_neighbours_with_channels_pass_the_models_own_memory(self):
+        code, result = self.relay(f"--stage=java={CPP}", f"--stage=zig={CPP}")
+        self.assertEqual(code, 0, result["problems"])
+        self.assertEqual([stage["sends"] for stage in result["stages"]], ["channel"] * 3 + ["file"])
+        self.assertEqual([stage["copied_bytes"] for stage in result["stages"][1:]], [0, 0, None])
+        # Booleans are packed when they are read from the file: that memory is copied, once.
+        self.assertEqual(result["stages"][0]["copied_bytes"], 15)
+        self.assertGreater(result["stages"][0]["passed_bytes"], 100_000)
+
+    def test_the_same_chain_with_pipes(self):
+        code, result = self.relay("--pipes", f"--stage=java={CPP}")
+        self.assertEqual(code, 0, result["problems"])
+        self.assertEqual([stage["sends"] for stage in result["stages"]], ["pipe", "pipe", "file"])
+        self.assertEqual([stage["copied_bytes"] for stage in result["stages"]], [None] * 3)
+
+    def test_a_stage_without_channels_is_joined_with_pipes(self):
+        code, result = self.relay(f"--stage=java={CPP}", f"--stage=go={self.stage('pass')}", f"--stage=zig={CPP}")
+        self.assertEqual(code, 0, result["problems"])
+        self.assertEqual([stage["sends"] for stage in result["stages"]], ["channel", "pipe", "pipe", "channel", "file"])
+        behind = result["stages"][3]
+        self.assertEqual(behind["copied_bytes"], sum(behind[key] for key in ("copied_bytes", "passed_bytes")))
+
+    def test_a_stage_that_copies_or_maps_other_memory_is_found(self):
+        for tamper, what in (
+            ("lines[-1]['copied_bytes'] = 7", "7 bytes copied"),
+            ("lines[0]['mapped'] = '00:01:1'", "mapped from 00:01:1"),
+        ):
+            with self.subTest(what):
+                code, result = self.relay(f"--stage=go={self.channel_stage(tamper)}", f"--stage=zig={CPP}")
+                self.assertEqual(code, 1)
+                self.assertTrue(any(what in problem for problem in result["problems"]), result["problems"])
 
     def test_stage_that_changes_nothing_passes(self):
         code, result = self.relay(f"--stage=go={self.stage('pass')}")

@@ -17,6 +17,7 @@ nlohmann::ordered_json runtime_facts() {
     facts["abi_version"] = hurray_c_abi_version();
     facts["build_id"] = info.build_id;
     facts["library_path"] = info.library_path;
+    facts["channels"] = true;
     return facts;
 }
 

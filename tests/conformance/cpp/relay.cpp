@@ -1,6 +1,4 @@
 // The stages of the relay: source, relay and sink.
-#include <unistd.h>
-
 #include <chrono>
 #include <fstream>
 #include <vector>
@@ -10,6 +8,7 @@
 #include "commands.hpp"
 #include "handles.hpp"
 #include "report.hpp"
+#include "transport.hpp"
 
 namespace driver {
 namespace {
@@ -46,17 +45,9 @@ Tensor exchanged(Tensor tensor) {
     return Tensor(imported);
 }
 
-Reader standard_input() {
-    return make<Reader>("reader", hurray_reader_from_fd, STDIN_FILENO, static_cast<const HurrayStreamOptions*>(nullptr));
-}
-
-Writer standard_output() {
-    return make<Writer>("writer", hurray_writer_to_fd, STDOUT_FILENO, static_cast<const HurrayStreamOptions*>(nullptr));
-}
-
 }  // namespace
 
-int source(const std::string& model, const std::string& names, const std::string& report_path) {
+int source(const std::string& model, const std::string& names, const std::string& report_path, const Transport& transport) {
     const std::uint64_t live_before = live_handles();
     Report report(report_path);
     {
@@ -74,27 +65,29 @@ int source(const std::string& model, const std::string& names, const std::string
         }
         name_list.close();
         if (!name_list) throw std::runtime_error("cannot write the list of names " + names);
-        const auto writer = standard_output();
+        Output output(transport);
         for (std::uint64_t i = 0; i < info.tensor_count; ++i) {
             const auto started = Clock::now();
             const auto tensor = exchanged(make<Tensor>("tensor", hurray_file_tensor, file.get(), i));
             report.add(all[i], tensor.get(), started);
-            call("write", hurray_writer_write, writer.get(), tensor.get());
+            output.put(tensor.get());
         }
+        output.finish();
+        report.sent(output.sent_bytes());
     }
     report.finish(live_before);
     return 0;
 }
 
-int relay(const std::string& names_path, const std::string& report_path) {
+int relay(const std::string& names_path, const std::string& report_path, const Transport& transport) {
     const std::uint64_t live_before = live_handles();
     Report report(report_path);
     {
-        const auto reader = standard_input();
-        const auto writer = standard_output();
+        Input input(transport);
+        Output output(transport);
         std::vector<std::string> names;
         for (std::size_t i = 0;; ++i) {
-            auto tensor = make<Tensor>("read", hurray_reader_next, reader.get());
+            auto tensor = input.next();
             // From here on the time is this stage's own: before, it waited for the one in front.
             const auto started = Clock::now();
             // The list is complete before the first tensor is sent, so it is read when that has arrived.
@@ -105,23 +98,26 @@ int relay(const std::string& names_path, const std::string& report_path) {
             }
             tensor = exchanged(std::move(tensor));
             report.add(name_at(names, i), tensor.get(), started);
-            call("write", hurray_writer_write, writer.get(), tensor.get());
+            output.put(tensor.get());
         }
+        output.finish();
+        report.received(input.received_bytes());
+        report.sent(output.sent_bytes());
     }
     report.finish(live_before);
     return 0;
 }
 
-int sink(const std::string& names_path, const std::string& report_path, const std::string& model) {
+int sink(const std::string& names_path, const std::string& report_path, const std::string& model, const Transport& transport) {
     const std::uint64_t live_before = live_handles();
     Report report(report_path);
     {
-        const auto reader = standard_input();
+        Input input(transport);
         const auto writer =
             make<FileWriter>("create", hurray_file_writer_create, model.c_str(), std::uint32_t{HURRAY_FORMAT_SAFETENSORS});
         std::vector<std::string> names;
         for (std::size_t i = 0;; ++i) {
-            auto tensor = make<Tensor>("read", hurray_reader_next, reader.get());
+            auto tensor = input.next();
             // From here on the time is this stage's own: before, it waited for the one in front.
             const auto started = Clock::now();
             if (i == 0) names = read_names(names_path);
@@ -135,6 +131,7 @@ int sink(const std::string& names_path, const std::string& report_path, const st
             call("add", hurray_file_writer_add, writer.get(), name.data(), std::uint64_t{name.size()}, tensor.get());
         }
         call("finish", hurray_file_writer_finish, writer.get());
+        report.received(input.received_bytes());
     }
     report.finish(live_before);
     return 0;

@@ -2,8 +2,11 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <fstream>
 #include <stdexcept>
+#include <string>
 
 #include <nlohmann/json.hpp>
 
@@ -23,6 +26,23 @@ std::string hex_digits(std::uint64_t value, int digits) {
 
 std::int64_t nanos_since(std::chrono::steady_clock::time_point started) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - started).count();
+}
+
+// What an address is mapped from, as the kernel says: "DEVICE:INODE"; nothing for memory without a file.
+std::optional<std::string> mapped_file(const void* address) {
+    const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        unsigned long long start = 0;
+        unsigned long long end = 0;
+        unsigned long long inode = 0;
+        char device[32];
+        if (std::sscanf(line.c_str(), "%llx-%llx %*s %*s %31s %llu", &start, &end, device, &inode) != 4) continue;
+        if (wanted < start || wanted >= end) continue;
+        if (inode == 0) return std::nullopt;
+        return std::string(device) + ":" + std::to_string(inode);
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -49,6 +69,8 @@ void Report::add(const std::string& name, const HurrayTensor* tensor, std::chron
         line["sum_bits"] = hex_digits(bits, 16);
     }
     line["nanos"] = nanos_since(started);
+    line["mapped"] = nullptr;
+    if (const auto file = view.byte_size == 0 ? std::nullopt : mapped_file(view.data)) line["mapped"] = *file;
     file_ << line.dump() << '\n';
     ++tensors_;
     bytes_ += digest.bytes;
@@ -57,9 +79,18 @@ void Report::add(const std::string& name, const HurrayTensor* tensor, std::chron
 void Report::finish(std::uint64_t live_before) {
     nlohmann::ordered_json line = runtime_facts();
     line.erase("library_path");
+    line.erase("channels");
     line["tensors"] = tensors_;
     line["bytes"] = bytes_;
     line["nanos"] = nanos_since(began_);
+    line["received_bytes"] = nullptr;
+    line["passed_bytes"] = nullptr;
+    line["copied_bytes"] = nullptr;
+    if (received_) line["received_bytes"] = *received_;
+    if (sent_) {
+        line["passed_bytes"] = sent_->passed;
+        line["copied_bytes"] = sent_->copied;
+    }
     line["live_handles"] = static_cast<std::int64_t>(live_handles() - live_before);
     file_ << line.dump() << '\n';
     file_.close();
