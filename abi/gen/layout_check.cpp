@@ -8,6 +8,7 @@
 #include "abi/src/api/composite.hpp"
 #include "abi/src/api/compute.hpp"
 #include "abi/src/api/descriptor_fields.hpp"
+#include "abi/src/api/file.hpp"
 #include "abi/src/api/handoff.hpp"
 #include "abi/src/api/io.hpp"
 #include "abi/src/api/status.hpp"
@@ -383,7 +384,22 @@ static_assert(sizeof(((HurrayView*)0)->bytes_below) == 8, "HurrayView.bytes_belo
 static_assert(offsetof(HurrayView, element_count) == 56, "HurrayView.element_count: offset");
 static_assert(sizeof(((HurrayView*)0)->element_count) == 8, "HurrayView.element_count: size");
 
-static_assert(sizeof(HurrayFileOptions) == 24, "HurrayFileOptions: size");
+static_assert(sizeof(HurrayStreamOptions) == 32, "HurrayStreamOptions: size");
+static_assert(alignof(HurrayStreamOptions) == 8, "HurrayStreamOptions: alignment");
+static_assert(offsetof(HurrayStreamOptions, struct_size) == 0, "HurrayStreamOptions.struct_size: offset");
+static_assert(sizeof(((HurrayStreamOptions*)0)->struct_size) == 4, "HurrayStreamOptions.struct_size: size");
+static_assert(offsetof(HurrayStreamOptions, flags) == 4, "HurrayStreamOptions.flags: offset");
+static_assert(sizeof(((HurrayStreamOptions*)0)->flags) == 4, "HurrayStreamOptions.flags: size");
+static_assert(offsetof(HurrayStreamOptions, max_descriptor_length) == 8, "HurrayStreamOptions.max_descriptor_length: offset");
+static_assert(sizeof(((HurrayStreamOptions*)0)->max_descriptor_length) == 8, "HurrayStreamOptions.max_descriptor_length: size");
+static_assert(offsetof(HurrayStreamOptions, max_tensor_bytes) == 16, "HurrayStreamOptions.max_tensor_bytes: offset");
+static_assert(sizeof(((HurrayStreamOptions*)0)->max_tensor_bytes) == 8, "HurrayStreamOptions.max_tensor_bytes: size");
+static_assert(offsetof(HurrayStreamOptions, max_alignment) == 24, "HurrayStreamOptions.max_alignment: offset");
+static_assert(sizeof(((HurrayStreamOptions*)0)->max_alignment) == 4, "HurrayStreamOptions.max_alignment: size");
+static_assert(offsetof(HurrayStreamOptions, reserved) == 28, "HurrayStreamOptions.reserved: offset");
+static_assert(sizeof(((HurrayStreamOptions*)0)->reserved) == 4, "HurrayStreamOptions.reserved: size");
+
+static_assert(sizeof(HurrayFileOptions) == 32, "HurrayFileOptions: size");
 static_assert(alignof(HurrayFileOptions) == 8, "HurrayFileOptions: alignment");
 static_assert(offsetof(HurrayFileOptions, struct_size) == 0, "HurrayFileOptions.struct_size: offset");
 static_assert(sizeof(((HurrayFileOptions*)0)->struct_size) == 4, "HurrayFileOptions.struct_size: size");
@@ -391,10 +407,14 @@ static_assert(offsetof(HurrayFileOptions, format) == 4, "HurrayFileOptions.forma
 static_assert(sizeof(((HurrayFileOptions*)0)->format) == 4, "HurrayFileOptions.format: size");
 static_assert(offsetof(HurrayFileOptions, alignment) == 8, "HurrayFileOptions.alignment: offset");
 static_assert(sizeof(((HurrayFileOptions*)0)->alignment) == 4, "HurrayFileOptions.alignment: size");
-static_assert(offsetof(HurrayFileOptions, reserved) == 12, "HurrayFileOptions.reserved: offset");
-static_assert(sizeof(((HurrayFileOptions*)0)->reserved) == 4, "HurrayFileOptions.reserved: size");
+static_assert(offsetof(HurrayFileOptions, access) == 12, "HurrayFileOptions.access: offset");
+static_assert(sizeof(((HurrayFileOptions*)0)->access) == 4, "HurrayFileOptions.access: size");
 static_assert(offsetof(HurrayFileOptions, header_limit) == 16, "HurrayFileOptions.header_limit: offset");
 static_assert(sizeof(((HurrayFileOptions*)0)->header_limit) == 8, "HurrayFileOptions.header_limit: size");
+static_assert(offsetof(HurrayFileOptions, inexact_blocks) == 24, "HurrayFileOptions.inexact_blocks: offset");
+static_assert(sizeof(((HurrayFileOptions*)0)->inexact_blocks) == 4, "HurrayFileOptions.inexact_blocks: size");
+static_assert(offsetof(HurrayFileOptions, flags) == 28, "HurrayFileOptions.flags: offset");
+static_assert(sizeof(((HurrayFileOptions*)0)->flags) == 4, "HurrayFileOptions.flags: size");
 
 static_assert(sizeof(HurrayFileInfo) == 40, "HurrayFileInfo: size");
 static_assert(alignof(HurrayFileInfo) == 8, "HurrayFileInfo: alignment");
@@ -411,7 +431,7 @@ static_assert(sizeof(((HurrayFileInfo*)0)->file_size) == 8, "HurrayFileInfo.file
 static_assert(offsetof(HurrayFileInfo, copied_bytes) == 32, "HurrayFileInfo.copied_bytes: offset");
 static_assert(sizeof(((HurrayFileInfo*)0)->copied_bytes) == 8, "HurrayFileInfo.copied_bytes: size");
 
-static_assert(sizeof(HurrayFileTensorInfo) == 56, "HurrayFileTensorInfo: size");
+static_assert(sizeof(HurrayFileTensorInfo) == 72, "HurrayFileTensorInfo: size");
 static_assert(alignof(HurrayFileTensorInfo) == 8, "HurrayFileTensorInfo: alignment");
 static_assert(offsetof(HurrayFileTensorInfo, struct_size) == 0, "HurrayFileTensorInfo.struct_size: offset");
 static_assert(sizeof(((HurrayFileTensorInfo*)0)->struct_size) == 4, "HurrayFileTensorInfo.struct_size: size");
@@ -419,8 +439,10 @@ static_assert(offsetof(HurrayFileTensorInfo, element_type) == 4, "HurrayFileTens
 static_assert(sizeof(((HurrayFileTensorInfo*)0)->element_type) == 1, "HurrayFileTensorInfo.element_type: size");
 static_assert(offsetof(HurrayFileTensorInfo, layout) == 5, "HurrayFileTensorInfo.layout: offset");
 static_assert(sizeof(((HurrayFileTensorInfo*)0)->layout) == 1, "HurrayFileTensorInfo.layout: size");
-static_assert(offsetof(HurrayFileTensorInfo, reserved) == 6, "HurrayFileTensorInfo.reserved: offset");
-static_assert(sizeof(((HurrayFileTensorInfo*)0)->reserved) == 2, "HurrayFileTensorInfo.reserved: size");
+static_assert(offsetof(HurrayFileTensorInfo, scheme) == 6, "HurrayFileTensorInfo.scheme: offset");
+static_assert(sizeof(((HurrayFileTensorInfo*)0)->scheme) == 1, "HurrayFileTensorInfo.scheme: size");
+static_assert(offsetof(HurrayFileTensorInfo, reserved) == 7, "HurrayFileTensorInfo.reserved: offset");
+static_assert(sizeof(((HurrayFileTensorInfo*)0)->reserved) == 1, "HurrayFileTensorInfo.reserved: size");
 static_assert(offsetof(HurrayFileTensorInfo, name) == 8, "HurrayFileTensorInfo.name: offset");
 static_assert(sizeof(((HurrayFileTensorInfo*)0)->name) == 8, "HurrayFileTensorInfo.name: size");
 static_assert(offsetof(HurrayFileTensorInfo, name_length) == 16, "HurrayFileTensorInfo.name_length: offset");
@@ -435,13 +457,23 @@ static_assert(offsetof(HurrayFileTensorInfo, file_offset) == 40, "HurrayFileTens
 static_assert(sizeof(((HurrayFileTensorInfo*)0)->file_offset) == 8, "HurrayFileTensorInfo.file_offset: size");
 static_assert(offsetof(HurrayFileTensorInfo, byte_size) == 48, "HurrayFileTensorInfo.byte_size: offset");
 static_assert(sizeof(((HurrayFileTensorInfo*)0)->byte_size) == 8, "HurrayFileTensorInfo.byte_size: size");
+static_assert(offsetof(HurrayFileTensorInfo, stored_type) == 56, "HurrayFileTensorInfo.stored_type: offset");
+static_assert(sizeof(((HurrayFileTensorInfo*)0)->stored_type) == 8, "HurrayFileTensorInfo.stored_type: size");
+static_assert(offsetof(HurrayFileTensorInfo, stored_type_length) == 64, "HurrayFileTensorInfo.stored_type_length: offset");
+static_assert(sizeof(((HurrayFileTensorInfo*)0)->stored_type_length) == 8, "HurrayFileTensorInfo.stored_type_length: size");
 
-static_assert(sizeof(HurrayFileMetadata) == 40, "HurrayFileMetadata: size");
+static_assert(sizeof(HurrayFileMetadata) == 72, "HurrayFileMetadata: size");
 static_assert(alignof(HurrayFileMetadata) == 8, "HurrayFileMetadata: alignment");
 static_assert(offsetof(HurrayFileMetadata, struct_size) == 0, "HurrayFileMetadata.struct_size: offset");
 static_assert(sizeof(((HurrayFileMetadata*)0)->struct_size) == 4, "HurrayFileMetadata.struct_size: size");
-static_assert(offsetof(HurrayFileMetadata, reserved) == 4, "HurrayFileMetadata.reserved: offset");
-static_assert(sizeof(((HurrayFileMetadata*)0)->reserved) == 4, "HurrayFileMetadata.reserved: size");
+static_assert(offsetof(HurrayFileMetadata, type) == 4, "HurrayFileMetadata.type: offset");
+static_assert(sizeof(((HurrayFileMetadata*)0)->type) == 1, "HurrayFileMetadata.type: size");
+static_assert(offsetof(HurrayFileMetadata, element_type) == 5, "HurrayFileMetadata.element_type: offset");
+static_assert(sizeof(((HurrayFileMetadata*)0)->element_type) == 1, "HurrayFileMetadata.element_type: size");
+static_assert(offsetof(HurrayFileMetadata, boolean) == 6, "HurrayFileMetadata.boolean: offset");
+static_assert(sizeof(((HurrayFileMetadata*)0)->boolean) == 1, "HurrayFileMetadata.boolean: size");
+static_assert(offsetof(HurrayFileMetadata, reserved) == 7, "HurrayFileMetadata.reserved: offset");
+static_assert(sizeof(((HurrayFileMetadata*)0)->reserved) == 1, "HurrayFileMetadata.reserved: size");
 static_assert(offsetof(HurrayFileMetadata, key) == 8, "HurrayFileMetadata.key: offset");
 static_assert(sizeof(((HurrayFileMetadata*)0)->key) == 8, "HurrayFileMetadata.key: size");
 static_assert(offsetof(HurrayFileMetadata, key_length) == 16, "HurrayFileMetadata.key_length: offset");
@@ -450,21 +482,25 @@ static_assert(offsetof(HurrayFileMetadata, value) == 24, "HurrayFileMetadata.val
 static_assert(sizeof(((HurrayFileMetadata*)0)->value) == 8, "HurrayFileMetadata.value: size");
 static_assert(offsetof(HurrayFileMetadata, value_length) == 32, "HurrayFileMetadata.value_length: offset");
 static_assert(sizeof(((HurrayFileMetadata*)0)->value_length) == 8, "HurrayFileMetadata.value_length: size");
+static_assert(offsetof(HurrayFileMetadata, int64_value) == 40, "HurrayFileMetadata.int64_value: offset");
+static_assert(sizeof(((HurrayFileMetadata*)0)->int64_value) == 8, "HurrayFileMetadata.int64_value: size");
+static_assert(offsetof(HurrayFileMetadata, uint64_value) == 48, "HurrayFileMetadata.uint64_value: offset");
+static_assert(sizeof(((HurrayFileMetadata*)0)->uint64_value) == 8, "HurrayFileMetadata.uint64_value: size");
+static_assert(offsetof(HurrayFileMetadata, float64_value) == 56, "HurrayFileMetadata.float64_value: offset");
+static_assert(sizeof(((HurrayFileMetadata*)0)->float64_value) == 8, "HurrayFileMetadata.float64_value: size");
+static_assert(offsetof(HurrayFileMetadata, count) == 64, "HurrayFileMetadata.count: offset");
+static_assert(sizeof(((HurrayFileMetadata*)0)->count) == 8, "HurrayFileMetadata.count: size");
 
-static_assert(sizeof(HurrayStreamOptions) == 32, "HurrayStreamOptions: size");
-static_assert(alignof(HurrayStreamOptions) == 8, "HurrayStreamOptions: alignment");
-static_assert(offsetof(HurrayStreamOptions, struct_size) == 0, "HurrayStreamOptions.struct_size: offset");
-static_assert(sizeof(((HurrayStreamOptions*)0)->struct_size) == 4, "HurrayStreamOptions.struct_size: size");
-static_assert(offsetof(HurrayStreamOptions, flags) == 4, "HurrayStreamOptions.flags: offset");
-static_assert(sizeof(((HurrayStreamOptions*)0)->flags) == 4, "HurrayStreamOptions.flags: size");
-static_assert(offsetof(HurrayStreamOptions, max_descriptor_length) == 8, "HurrayStreamOptions.max_descriptor_length: offset");
-static_assert(sizeof(((HurrayStreamOptions*)0)->max_descriptor_length) == 8, "HurrayStreamOptions.max_descriptor_length: size");
-static_assert(offsetof(HurrayStreamOptions, max_tensor_bytes) == 16, "HurrayStreamOptions.max_tensor_bytes: offset");
-static_assert(sizeof(((HurrayStreamOptions*)0)->max_tensor_bytes) == 8, "HurrayStreamOptions.max_tensor_bytes: size");
-static_assert(offsetof(HurrayStreamOptions, max_alignment) == 24, "HurrayStreamOptions.max_alignment: offset");
-static_assert(sizeof(((HurrayStreamOptions*)0)->max_alignment) == 4, "HurrayStreamOptions.max_alignment: size");
-static_assert(offsetof(HurrayStreamOptions, reserved) == 28, "HurrayStreamOptions.reserved: offset");
-static_assert(sizeof(((HurrayStreamOptions*)0)->reserved) == 4, "HurrayStreamOptions.reserved: size");
+static_assert(sizeof(HurrayFileWriterOptions) == 16, "HurrayFileWriterOptions: size");
+static_assert(alignof(HurrayFileWriterOptions) == 4, "HurrayFileWriterOptions: alignment");
+static_assert(offsetof(HurrayFileWriterOptions, struct_size) == 0, "HurrayFileWriterOptions.struct_size: offset");
+static_assert(sizeof(((HurrayFileWriterOptions*)0)->struct_size) == 4, "HurrayFileWriterOptions.struct_size: size");
+static_assert(offsetof(HurrayFileWriterOptions, format) == 4, "HurrayFileWriterOptions.format: offset");
+static_assert(sizeof(((HurrayFileWriterOptions*)0)->format) == 4, "HurrayFileWriterOptions.format: size");
+static_assert(offsetof(HurrayFileWriterOptions, data_alignment) == 8, "HurrayFileWriterOptions.data_alignment: offset");
+static_assert(sizeof(((HurrayFileWriterOptions*)0)->data_alignment) == 4, "HurrayFileWriterOptions.data_alignment: size");
+static_assert(offsetof(HurrayFileWriterOptions, flags) == 12, "HurrayFileWriterOptions.flags: offset");
+static_assert(sizeof(((HurrayFileWriterOptions*)0)->flags) == 4, "HurrayFileWriterOptions.flags: size");
 
 static_assert(sizeof(HurrayChannelOptions) == 40, "HurrayChannelOptions: size");
 static_assert(alignof(HurrayChannelOptions) == 8, "HurrayChannelOptions: alignment");
@@ -757,14 +793,36 @@ static_assert(HURRAY_VIEW_READ_ONLY == 1, "HURRAY_VIEW_READ_ONLY: value");
 static_assert(HURRAY_VIEW_CONTIGUOUS == 2, "HURRAY_VIEW_CONTIGUOUS: value");
 static_assert(HURRAY_VIEW_PACKED == 4, "HURRAY_VIEW_PACKED: value");
 static_assert(HURRAY_VIEW_QUANTIZED == 8, "HURRAY_VIEW_QUANTIZED: value");
-static_assert(HURRAY_FORMAT_AUTO == 0, "HURRAY_FORMAT_AUTO: value");
-static_assert(HURRAY_FORMAT_SAFETENSORS == 1, "HURRAY_FORMAT_SAFETENSORS: value");
-static_assert(HURRAY_ALIGN_OFFSET == 0, "HURRAY_ALIGN_OFFSET: value");
-static_assert(HURRAY_ALIGN_COPY == 1, "HURRAY_ALIGN_COPY: value");
-static_assert(HURRAY_ALIGN_REQUIRE == 2, "HURRAY_ALIGN_REQUIRE: value");
 static_assert(HURRAY_STREAM_CLOSE_FD == 1, "HURRAY_STREAM_CLOSE_FD: value");
 static_assert(HURRAY_STREAM_PRIVATE_TAGS == 2, "HURRAY_STREAM_PRIVATE_TAGS: value");
 static_assert(HURRAY_STREAM_PERMISSIVE == 4, "HURRAY_STREAM_PERMISSIVE: value");
+static_assert(HURRAY_FORMAT_AUTO == 0, "HURRAY_FORMAT_AUTO: value");
+static_assert(HURRAY_FORMAT_SAFETENSORS == 1, "HURRAY_FORMAT_SAFETENSORS: value");
+static_assert(HURRAY_FORMAT_HRRY == 2, "HURRAY_FORMAT_HRRY: value");
+static_assert(HURRAY_FORMAT_GGUF == 3, "HURRAY_FORMAT_GGUF: value");
+static_assert(HURRAY_FORMAT_NPY == 4, "HURRAY_FORMAT_NPY: value");
+static_assert(HURRAY_FORMAT_NPZ == 5, "HURRAY_FORMAT_NPZ: value");
+static_assert(HURRAY_ALIGN_OFFSET == 0, "HURRAY_ALIGN_OFFSET: value");
+static_assert(HURRAY_ALIGN_COPY == 1, "HURRAY_ALIGN_COPY: value");
+static_assert(HURRAY_ALIGN_REQUIRE == 2, "HURRAY_ALIGN_REQUIRE: value");
+static_assert(HURRAY_ACCESS_MAP == 0, "HURRAY_ACCESS_MAP: value");
+static_assert(HURRAY_ACCESS_READ == 1, "HURRAY_ACCESS_READ: value");
+static_assert(HURRAY_INEXACT_RAW == 0, "HURRAY_INEXACT_RAW: value");
+static_assert(HURRAY_INEXACT_FLOAT32 == 1, "HURRAY_INEXACT_FLOAT32: value");
+static_assert(HURRAY_INEXACT_FLOAT16 == 2, "HURRAY_INEXACT_FLOAT16: value");
+static_assert(HURRAY_INEXACT_REFUSE == 3, "HURRAY_INEXACT_REFUSE: value");
+static_assert(HURRAY_FILE_PRIVATE_TAGS == 1, "HURRAY_FILE_PRIVATE_TAGS: value");
+static_assert(HURRAY_FILE_PERMISSIVE == 2, "HURRAY_FILE_PERMISSIVE: value");
+static_assert(HURRAY_FILE_NO_EXACT_SCHEMES == 4, "HURRAY_FILE_NO_EXACT_SCHEMES: value");
+static_assert(HURRAY_METADATA_STRING == 1, "HURRAY_METADATA_STRING: value");
+static_assert(HURRAY_METADATA_INT64 == 2, "HURRAY_METADATA_INT64: value");
+static_assert(HURRAY_METADATA_UINT64 == 3, "HURRAY_METADATA_UINT64: value");
+static_assert(HURRAY_METADATA_FLOAT64 == 4, "HURRAY_METADATA_FLOAT64: value");
+static_assert(HURRAY_METADATA_BOOL == 5, "HURRAY_METADATA_BOOL: value");
+static_assert(HURRAY_METADATA_BYTES == 6, "HURRAY_METADATA_BYTES: value");
+static_assert(HURRAY_METADATA_ARRAY == 7, "HURRAY_METADATA_ARRAY: value");
+static_assert(HURRAY_FILE_WRITER_UNSORTED_INDEX == 1, "HURRAY_FILE_WRITER_UNSORTED_INDEX: value");
+static_assert(HURRAY_FILE_WRITER_COMPRESS == 2, "HURRAY_FILE_WRITER_COMPRESS: value");
 static_assert(HURRAY_CHANNEL_CLOSE_FD == 1, "HURRAY_CHANNEL_CLOSE_FD: value");
 static_assert(HURRAY_CHANNEL_PRIVATE_TAGS == 2, "HURRAY_CHANNEL_PRIVATE_TAGS: value");
 static_assert(HURRAY_CHANNEL_PERMISSIVE == 4, "HURRAY_CHANNEL_PERMISSIVE: value");

@@ -349,12 +349,21 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_file_open", "report_empty", "error"},
         {"hurray_file_open", "report_endless", "error"},
         {"hurray_file_open", "status", ""},
+        {"hurray_file_open_buffer", "zeroed", "out_file"},
+        {"hurray_file_open_buffer", "report_code", "error"},
+        {"hurray_file_open_buffer", "report_empty", "error"},
+        {"hurray_file_open_buffer", "report_endless", "error"},
+        {"hurray_file_open_buffer", "status", ""},
         {"hurray_file_info", "zeroed", "out_info"},
         {"hurray_file_info", "struct_size", "out_info"},
         {"hurray_file_info", "report_code", "error"},
         {"hurray_file_info", "report_empty", "error"},
         {"hurray_file_info", "report_endless", "error"},
         {"hurray_file_info", "status", ""},
+        {"hurray_file_destroy", "no_op_of_null", "file"},
+        {"hurray_file_destroy", "no_op_of_null_variable", "file"},
+        {"hurray_file_destroy_deferred", "no_op_of_null", "file"},
+        {"hurray_file_destroy_deferred", "no_op_of_null_variable", "file"},
         {"hurray_file_tensor_info", "zeroed", "out_info"},
         {"hurray_file_tensor_info", "struct_size", "out_info"},
         {"hurray_file_tensor_info", "report_code", "error"},
@@ -366,32 +375,65 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_file_find", "report_empty", "error"},
         {"hurray_file_find", "report_endless", "error"},
         {"hurray_file_find", "status", ""},
+        {"hurray_file_descriptor", "zeroed", "out_descriptor"},
+        {"hurray_file_descriptor", "report_code", "error"},
+        {"hurray_file_descriptor", "report_empty", "error"},
+        {"hurray_file_descriptor", "report_endless", "error"},
+        {"hurray_file_descriptor", "status", ""},
+        {"hurray_file_buffer_range", "zeroed", "out_offset"},
+        {"hurray_file_buffer_range", "zeroed", "out_size"},
+        {"hurray_file_buffer_range", "report_code", "error"},
+        {"hurray_file_buffer_range", "report_empty", "error"},
+        {"hurray_file_buffer_range", "report_endless", "error"},
+        {"hurray_file_buffer_range", "status", ""},
         {"hurray_file_tensor", "zeroed", "out_tensor"},
         {"hurray_file_tensor", "report_code", "error"},
         {"hurray_file_tensor", "report_empty", "error"},
         {"hurray_file_tensor", "report_endless", "error"},
         {"hurray_file_tensor", "status", ""},
+        {"hurray_file_composite", "zeroed", "out_composite"},
+        {"hurray_file_composite", "report_code", "error"},
+        {"hurray_file_composite", "report_empty", "error"},
+        {"hurray_file_composite", "report_endless", "error"},
+        {"hurray_file_composite", "status", ""},
         {"hurray_file_metadata", "zeroed", "out_entry"},
         {"hurray_file_metadata", "struct_size", "out_entry"},
         {"hurray_file_metadata", "report_code", "error"},
         {"hurray_file_metadata", "report_empty", "error"},
         {"hurray_file_metadata", "report_endless", "error"},
         {"hurray_file_metadata", "status", ""},
-        {"hurray_file_destroy", "no_op_of_null", "file"},
-        {"hurray_file_destroy", "no_op_of_null_variable", "file"},
+        {"hurray_file_find_metadata", "zeroed", "out_index"},
+        {"hurray_file_find_metadata", "report_code", "error"},
+        {"hurray_file_find_metadata", "report_empty", "error"},
+        {"hurray_file_find_metadata", "report_endless", "error"},
+        {"hurray_file_find_metadata", "status", ""},
+        {"hurray_file_metadata_element", "zeroed", "out_element"},
+        {"hurray_file_metadata_element", "struct_size", "out_element"},
+        {"hurray_file_metadata_element", "report_code", "error"},
+        {"hurray_file_metadata_element", "report_empty", "error"},
+        {"hurray_file_metadata_element", "report_endless", "error"},
+        {"hurray_file_metadata_element", "status", ""},
         {"hurray_file_writer_create", "zeroed", "out_writer"},
         {"hurray_file_writer_create", "report_code", "error"},
         {"hurray_file_writer_create", "report_empty", "error"},
         {"hurray_file_writer_create", "report_endless", "error"},
         {"hurray_file_writer_create", "status", ""},
-        {"hurray_file_writer_add", "report_code", "error"},
-        {"hurray_file_writer_add", "report_empty", "error"},
-        {"hurray_file_writer_add", "report_endless", "error"},
-        {"hurray_file_writer_add", "status", ""},
-        {"hurray_file_writer_set_metadata", "report_code", "error"},
-        {"hurray_file_writer_set_metadata", "report_empty", "error"},
-        {"hurray_file_writer_set_metadata", "report_endless", "error"},
-        {"hurray_file_writer_set_metadata", "status", ""},
+        {"hurray_file_writer_create_with", "zeroed", "out_writer"},
+        {"hurray_file_writer_create_with", "report_code", "error"},
+        {"hurray_file_writer_create_with", "report_empty", "error"},
+        {"hurray_file_writer_create_with", "report_endless", "error"},
+        {"hurray_file_writer_create_with", "status", ""},
+        {"hurray_file_writer_to_fd", "zeroed", "out_writer"},
+        {"hurray_file_writer_to_fd", "report_code", "error"},
+        {"hurray_file_writer_to_fd", "report_empty", "error"},
+        {"hurray_file_writer_to_fd", "report_endless", "error"},
+        {"hurray_file_writer_to_fd", "status", ""},
+        {"hurray_file_writer_to_callback", "callback", "write"},
+        {"hurray_file_writer_to_callback", "zeroed", "out_writer"},
+        {"hurray_file_writer_to_callback", "report_code", "error"},
+        {"hurray_file_writer_to_callback", "report_empty", "error"},
+        {"hurray_file_writer_to_callback", "report_endless", "error"},
+        {"hurray_file_writer_to_callback", "status", ""},
         {"hurray_file_writer_finish", "report_code", "error"},
         {"hurray_file_writer_finish", "report_empty", "error"},
         {"hurray_file_writer_finish", "report_endless", "error"},
@@ -400,6 +442,36 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_file_writer_destroy", "no_op_of_null_variable", "writer"},
         {"hurray_file_writer_destroy_deferred", "no_op_of_null", "writer"},
         {"hurray_file_writer_destroy_deferred", "no_op_of_null_variable", "writer"},
+        {"hurray_file_writer_add", "report_code", "error"},
+        {"hurray_file_writer_add", "report_empty", "error"},
+        {"hurray_file_writer_add", "report_endless", "error"},
+        {"hurray_file_writer_add", "status", ""},
+        {"hurray_file_writer_add_source", "callback", "make"},
+        {"hurray_file_writer_add_source", "report_code", "error"},
+        {"hurray_file_writer_add_source", "report_empty", "error"},
+        {"hurray_file_writer_add_source", "report_endless", "error"},
+        {"hurray_file_writer_add_source", "status", ""},
+        {"hurray_file_writer_add_composite", "report_code", "error"},
+        {"hurray_file_writer_add_composite", "report_empty", "error"},
+        {"hurray_file_writer_add_composite", "report_endless", "error"},
+        {"hurray_file_writer_add_composite", "status", ""},
+        {"hurray_file_writer_set_metadata", "report_code", "error"},
+        {"hurray_file_writer_set_metadata", "report_empty", "error"},
+        {"hurray_file_writer_set_metadata", "report_endless", "error"},
+        {"hurray_file_writer_set_metadata", "status", ""},
+        {"hurray_file_writer_set_value", "report_code", "error"},
+        {"hurray_file_writer_set_value", "report_empty", "error"},
+        {"hurray_file_writer_set_value", "report_endless", "error"},
+        {"hurray_file_writer_set_value", "status", ""},
+        {"hurray_file_writer_set_array", "report_code", "error"},
+        {"hurray_file_writer_set_array", "report_empty", "error"},
+        {"hurray_file_writer_set_array", "report_endless", "error"},
+        {"hurray_file_writer_set_array", "status", ""},
+        {"hurray_file_writer_copied_bytes", "zeroed", "out_bytes"},
+        {"hurray_file_writer_copied_bytes", "report_code", "error"},
+        {"hurray_file_writer_copied_bytes", "report_empty", "error"},
+        {"hurray_file_writer_copied_bytes", "report_endless", "error"},
+        {"hurray_file_writer_copied_bytes", "status", ""},
         {"hurray_reader_from_fd", "report_code", "error"},
         {"hurray_reader_from_fd", "report_empty", "error"},
         {"hurray_reader_from_fd", "report_endless", "error"},
@@ -1692,6 +1764,20 @@ HurrayStatus hurray_file_open(const char *path, const HurrayFileOptions *options
     return status;
 }
 
+HurrayStatus hurray_file_open_buffer(const HurrayBuffer *buffer, const HurrayFileOptions *options,
+                                     HurrayFile **out_file, HurrayError *error) {
+    const Call call("hurray_file_open_buffer");
+    const Before out_file_before(out_file);
+    const HurrayStatus status = call.real(&hurray_file_open_buffer)(buffer, options, out_file, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_file != nullptr && call.is("zeroed", "out_file")) out_file_before.restore(out_file);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
 HurrayStatus hurray_file_info(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error) {
     const Call call("hurray_file_info");
     const Before out_info_before(out_info);
@@ -1703,6 +1789,26 @@ HurrayStatus hurray_file_info(const HurrayFile *file, HurrayFileInfo *out_info, 
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
     if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
     if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_destroy(HurrayFile **file) {
+    const Call call("hurray_file_destroy");
+    const bool null_file = file == nullptr;
+    const bool holds_null_file = !null_file && *file == nullptr;
+    const HurrayStatus status = call.real(&hurray_file_destroy)(file);
+    if (null_file && call.is("no_op_of_null", "file")) return HURRAY_ERR_NULL_POINTER;
+    if (holds_null_file && call.is("no_op_of_null_variable", "file")) return HURRAY_ERR_NULL_POINTER;
+    return status;
+}
+
+HurrayStatus hurray_file_destroy_deferred(HurrayFile **file, HurrayError *error) {
+    const Call call("hurray_file_destroy_deferred");
+    const bool null_file = file == nullptr;
+    const bool holds_null_file = !null_file && *file == nullptr;
+    const HurrayStatus status = call.real(&hurray_file_destroy_deferred)(file, error);
+    if (null_file && call.is("no_op_of_null", "file")) return HURRAY_ERR_NULL_POINTER;
+    if (holds_null_file && call.is("no_op_of_null_variable", "file")) return HURRAY_ERR_NULL_POINTER;
     return status;
 }
 
@@ -1735,6 +1841,36 @@ HurrayStatus hurray_file_find(const HurrayFile *file, const char *name, uint64_t
     return status;
 }
 
+HurrayStatus hurray_file_descriptor(const HurrayFile *file, uint64_t index, HurrayDescriptor **out_descriptor,
+                                    HurrayError *error) {
+    const Call call("hurray_file_descriptor");
+    const Before out_descriptor_before(out_descriptor);
+    const HurrayStatus status = call.real(&hurray_file_descriptor)(file, index, out_descriptor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_descriptor != nullptr && call.is("zeroed", "out_descriptor")) out_descriptor_before.restore(out_descriptor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_buffer_range(const HurrayFile *file, uint64_t index, uint64_t buffer,
+                                      uint64_t *out_offset, uint64_t *out_size, HurrayError *error) {
+    const Call call("hurray_file_buffer_range");
+    const Before out_offset_before(out_offset);
+    const Before out_size_before(out_size);
+    const HurrayStatus status = call.real(&hurray_file_buffer_range)(file, index, buffer, out_offset, out_size, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_offset != nullptr && call.is("zeroed", "out_offset")) out_offset_before.restore(out_offset);
+    if (out_size != nullptr && call.is("zeroed", "out_size")) out_size_before.restore(out_size);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
 HurrayStatus hurray_file_tensor(const HurrayFile *file, uint64_t index, HurrayTensor **out_tensor,
                                 HurrayError *error) {
     const Call call("hurray_file_tensor");
@@ -1742,6 +1878,20 @@ HurrayStatus hurray_file_tensor(const HurrayFile *file, uint64_t index, HurrayTe
     const HurrayStatus status = call.real(&hurray_file_tensor)(file, index, out_tensor, error);
     if (status != HURRAY_ERR_NULL_POINTER) return status;
     if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_composite(const HurrayFile *file, uint64_t index, HurrayComposite **out_composite,
+                                   HurrayError *error) {
+    const Call call("hurray_file_composite");
+    const Before out_composite_before(out_composite);
+    const HurrayStatus status = call.real(&hurray_file_composite)(file, index, out_composite, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_composite != nullptr && call.is("zeroed", "out_composite")) out_composite_before.restore(out_composite);
     if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
     if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
@@ -1764,13 +1914,32 @@ HurrayStatus hurray_file_metadata(const HurrayFile *file, uint64_t index, Hurray
     return status;
 }
 
-HurrayStatus hurray_file_destroy(HurrayFile **file) {
-    const Call call("hurray_file_destroy");
-    const bool null_file = file == nullptr;
-    const bool holds_null_file = !null_file && *file == nullptr;
-    const HurrayStatus status = call.real(&hurray_file_destroy)(file);
-    if (null_file && call.is("no_op_of_null", "file")) return HURRAY_ERR_NULL_POINTER;
-    if (holds_null_file && call.is("no_op_of_null_variable", "file")) return HURRAY_ERR_NULL_POINTER;
+HurrayStatus hurray_file_find_metadata(const HurrayFile *file, const char *key, uint64_t key_length,
+                                       uint64_t *out_index, HurrayError *error) {
+    const Call call("hurray_file_find_metadata");
+    const Before out_index_before(out_index);
+    const HurrayStatus status = call.real(&hurray_file_find_metadata)(file, key, key_length, out_index, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_index != nullptr && call.is("zeroed", "out_index")) out_index_before.restore(out_index);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_metadata_element(const HurrayFile *file, uint64_t index, uint64_t element,
+                                          HurrayFileMetadata *out_element, HurrayError *error) {
+    const Call call("hurray_file_metadata_element");
+    const Before out_element_before(out_element);
+    const HurrayStatus status = call.real(&hurray_file_metadata_element)(file, index, element, out_element, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_element != nullptr && call.is("zeroed", "out_element")) out_element_before.restore(out_element);
+    if (out_element != nullptr && call.is("struct_size", "out_element")) out_element->struct_size = 0;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
     return status;
 }
 
@@ -1788,11 +1957,13 @@ HurrayStatus hurray_file_writer_create(const char *path, uint32_t format, Hurray
     return status;
 }
 
-HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name, uint64_t name_length,
-                                    const HurrayTensor *tensor, HurrayError *error) {
-    const Call call("hurray_file_writer_add");
-    const HurrayStatus status = call.real(&hurray_file_writer_add)(writer, name, name_length, tensor, error);
+HurrayStatus hurray_file_writer_create_with(const char *path, const HurrayFileWriterOptions *options,
+                                            HurrayFileWriter **out_writer, HurrayError *error) {
+    const Call call("hurray_file_writer_create_with");
+    const Before out_writer_before(out_writer);
+    const HurrayStatus status = call.real(&hurray_file_writer_create_with)(path, options, out_writer, error);
     if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_writer != nullptr && call.is("zeroed", "out_writer")) out_writer_before.restore(out_writer);
     if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
     if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
@@ -1800,11 +1971,29 @@ HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name, 
     return status;
 }
 
-HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key, uint64_t key_length,
-                                             const char *value, uint64_t value_length, HurrayError *error) {
-    const Call call("hurray_file_writer_set_metadata");
-    const HurrayStatus status = call.real(&hurray_file_writer_set_metadata)(writer, key, key_length, value, value_length, error);
+HurrayStatus hurray_file_writer_to_fd(int32_t fd, const HurrayFileWriterOptions *options,
+                                      HurrayFileWriter **out_writer, HurrayError *error) {
+    const Call call("hurray_file_writer_to_fd");
+    const Before out_writer_before(out_writer);
+    const HurrayStatus status = call.real(&hurray_file_writer_to_fd)(fd, options, out_writer, error);
     if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_writer != nullptr && call.is("zeroed", "out_writer")) out_writer_before.restore(out_writer);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_writer_to_callback(HurrayWriteFn write, void *context,
+                                            const HurrayFileWriterOptions *options,
+                                            HurrayFileWriter **out_writer, HurrayError *error) {
+    const Call call("hurray_file_writer_to_callback");
+    const Before out_writer_before(out_writer);
+    const HurrayStatus status = call.real(&hurray_file_writer_to_callback)(write, context, options, out_writer, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (write != nullptr && call.is("callback", "write")) hurray_null::run(write);
+    if (out_writer != nullptr && call.is("zeroed", "out_writer")) out_writer_before.restore(out_writer);
     if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
     if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
@@ -1840,6 +2029,96 @@ HurrayStatus hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, Hurr
     const HurrayStatus status = call.real(&hurray_file_writer_destroy_deferred)(writer, error);
     if (null_writer && call.is("no_op_of_null", "writer")) return HURRAY_ERR_NULL_POINTER;
     if (holds_null_writer && call.is("no_op_of_null_variable", "writer")) return HURRAY_ERR_NULL_POINTER;
+    return status;
+}
+
+HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name, uint64_t name_length,
+                                    const HurrayTensor *tensor, HurrayError *error) {
+    const Call call("hurray_file_writer_add");
+    const HurrayStatus status = call.real(&hurray_file_writer_add)(writer, name, name_length, tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_writer_add_source(HurrayFileWriter *writer, const char *name, uint64_t name_length,
+                                           const HurrayDescriptor *descriptor, HurrayTensorSourceFn make,
+                                           void *context, HurrayError *error) {
+    const Call call("hurray_file_writer_add_source");
+    const HurrayStatus status = call.real(&hurray_file_writer_add_source)(writer, name, name_length, descriptor, make, context, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (make != nullptr && call.is("callback", "make")) hurray_null::run(make);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_writer_add_composite(HurrayFileWriter *writer, const char *name,
+                                              uint64_t name_length, const HurrayComposite *composite,
+                                              HurrayError *error) {
+    const Call call("hurray_file_writer_add_composite");
+    const HurrayStatus status = call.real(&hurray_file_writer_add_composite)(writer, name, name_length, composite, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key, uint64_t key_length,
+                                             const char *value, uint64_t value_length, HurrayError *error) {
+    const Call call("hurray_file_writer_set_metadata");
+    const HurrayStatus status = call.real(&hurray_file_writer_set_metadata)(writer, key, key_length, value, value_length, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_writer_set_value(HurrayFileWriter *writer, const char *key, uint64_t key_length,
+                                          const HurrayFileMetadata *value, HurrayError *error) {
+    const Call call("hurray_file_writer_set_value");
+    const HurrayStatus status = call.real(&hurray_file_writer_set_value)(writer, key, key_length, value, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_writer_set_array(HurrayFileWriter *writer, const char *key, uint64_t key_length,
+                                          uint8_t element_type, const HurrayFileMetadata *elements,
+                                          uint64_t count, HurrayError *error) {
+    const Call call("hurray_file_writer_set_array");
+    const HurrayStatus status = call.real(&hurray_file_writer_set_array)(writer, key, key_length, element_type, elements, count, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_file_writer_copied_bytes(const HurrayFileWriter *writer, uint64_t *out_bytes,
+                                             HurrayError *error) {
+    const Call call("hurray_file_writer_copied_bytes");
+    const Before out_bytes_before(out_bytes);
+    const HurrayStatus status = call.real(&hurray_file_writer_copied_bytes)(writer, out_bytes, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_bytes != nullptr && call.is("zeroed", "out_bytes")) out_bytes_before.restore(out_bytes);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
     return status;
 }
 

@@ -1294,6 +1294,24 @@ TEST_F(NullPointers, hurray_file_open_out_file) {
     }
 }
 
+TEST_F(NullPointers, hurray_file_open_buffer_buffer) {
+    Out<HurrayFile *> out_file;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_open_buffer(nullptr, optional<HurrayFileOptions>(), out_file.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_file.expect_zeroed("out_file");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_open_buffer_out_file) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_open_buffer(live<HurrayBuffer>(), optional<HurrayFileOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
 TEST_F(NullPointers, hurray_file_info_file) {
     Out<HurrayFileInfo, true> out_info;
     for (HurrayError* error : reports()) {
@@ -1310,6 +1328,20 @@ TEST_F(NullPointers, hurray_file_info_out_info) {
         expect_no_callback();
         expect_reported(error);
     }
+}
+
+TEST_F(NullPointers, hurray_file_destroy_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_file_destroy(nullptr), HURRAY_OK);
+    HurrayFile* file = nullptr;
+    EXPECT_EQ(hurray_file_destroy(&file), HURRAY_OK);
+    EXPECT_EQ(file, nullptr);
+}
+
+TEST_F(NullPointers, hurray_file_destroy_deferred_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_file_destroy_deferred(nullptr, nullptr), HURRAY_OK);
+    HurrayFile* file = nullptr;
+    EXPECT_EQ(hurray_file_destroy_deferred(&file, nullptr), HURRAY_OK);
+    EXPECT_EQ(file, nullptr);
 }
 
 TEST_F(NullPointers, hurray_file_tensor_info_file) {
@@ -1358,6 +1390,56 @@ TEST_F(NullPointers, hurray_file_find_out_index) {
     }
 }
 
+TEST_F(NullPointers, hurray_file_descriptor_file) {
+    Out<HurrayDescriptor *> out_descriptor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_descriptor(nullptr, scalar<uint64_t>("index"), out_descriptor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_descriptor.expect_zeroed("out_descriptor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_descriptor_out_descriptor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_descriptor(live<HurrayFile>(), scalar<uint64_t>("index"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_buffer_range_file) {
+    Out<uint64_t> out_offset;
+    Out<uint64_t> out_size;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_buffer_range(nullptr, scalar<uint64_t>("index"), scalar<uint64_t>("buffer"), out_offset.get(), out_size.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_offset.expect_zeroed("out_offset");
+        out_size.expect_zeroed("out_size");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_buffer_range_out_offset) {
+    Out<uint64_t> out_size;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_buffer_range(live<HurrayFile>(), scalar<uint64_t>("index"), scalar<uint64_t>("buffer"), nullptr, out_size.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_size.expect_zeroed("out_size");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_buffer_range_out_size) {
+    Out<uint64_t> out_offset;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_buffer_range(live<HurrayFile>(), scalar<uint64_t>("index"), scalar<uint64_t>("buffer"), out_offset.get(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        out_offset.expect_zeroed("out_offset");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
 TEST_F(NullPointers, hurray_file_tensor_file) {
     Out<HurrayTensor *> out_tensor;
     for (HurrayError* error : reports()) {
@@ -1371,6 +1453,24 @@ TEST_F(NullPointers, hurray_file_tensor_file) {
 TEST_F(NullPointers, hurray_file_tensor_out_tensor) {
     for (HurrayError* error : reports()) {
         EXPECT_EQ(hurray_file_tensor(live<HurrayFile>(), scalar<uint64_t>("index"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_composite_file) {
+    Out<HurrayComposite *> out_composite;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_composite(nullptr, scalar<uint64_t>("index"), out_composite.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_composite.expect_zeroed("out_composite");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_composite_out_composite) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_composite(live<HurrayFile>(), scalar<uint64_t>("index"), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -1394,11 +1494,50 @@ TEST_F(NullPointers, hurray_file_metadata_out_entry) {
     }
 }
 
-TEST_F(NullPointers, hurray_file_destroy_of_null_is_a_no_op) {
-    EXPECT_EQ(hurray_file_destroy(nullptr), HURRAY_OK);
-    HurrayFile* file = nullptr;
-    EXPECT_EQ(hurray_file_destroy(&file), HURRAY_OK);
-    EXPECT_EQ(file, nullptr);
+TEST_F(NullPointers, hurray_file_find_metadata_file) {
+    Out<uint64_t> out_index;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_find_metadata(nullptr, memory<char>(), scalar<uint64_t>("key_length"), out_index.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_index.expect_zeroed("out_index");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_find_metadata_key) {
+    Out<uint64_t> out_index;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_find_metadata(live<HurrayFile>(), nullptr, scalar<uint64_t>("key_length"), out_index.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_index.expect_zeroed("out_index");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_find_metadata_out_index) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_find_metadata(live<HurrayFile>(), memory<char>(), scalar<uint64_t>("key_length"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_metadata_element_file) {
+    Out<HurrayFileMetadata, true> out_element;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_metadata_element(nullptr, scalar<uint64_t>("index"), scalar<uint64_t>("element"), out_element.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_element.expect_zeroed("out_element");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_metadata_element_out_element) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_metadata_element(live<HurrayFile>(), scalar<uint64_t>("index"), scalar<uint64_t>("element"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
 }
 
 TEST_F(NullPointers, hurray_file_writer_create_path) {
@@ -1417,6 +1556,102 @@ TEST_F(NullPointers, hurray_file_writer_create_out_writer) {
         expect_no_callback();
         expect_reported(error);
     }
+}
+
+TEST_F(NullPointers, hurray_file_writer_create_with_path) {
+    Out<HurrayFileWriter *> out_writer;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_create_with(nullptr, value<HurrayFileWriterOptions>(), out_writer.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_writer.expect_zeroed("out_writer");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_create_with_options) {
+    Out<HurrayFileWriter *> out_writer;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_create_with(text(), nullptr, out_writer.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_writer.expect_zeroed("out_writer");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_create_with_out_writer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_create_with(text(), value<HurrayFileWriterOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_to_fd_options) {
+    Out<HurrayFileWriter *> out_writer;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_to_fd(scalar<int32_t>("fd"), nullptr, out_writer.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_writer.expect_zeroed("out_writer");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_to_fd_out_writer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_to_fd(scalar<int32_t>("fd"), value<HurrayFileWriterOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_to_callback_write) {
+    Out<HurrayFileWriter *> out_writer;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_to_callback(nullptr, context(), value<HurrayFileWriterOptions>(), out_writer.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_writer.expect_zeroed("out_writer");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_to_callback_options) {
+    Out<HurrayFileWriter *> out_writer;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_to_callback(callback<HurrayWriteFn>(), context(), nullptr, out_writer.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_writer.expect_zeroed("out_writer");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_to_callback_out_writer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_to_callback(callback<HurrayWriteFn>(), context(), value<HurrayFileWriterOptions>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_finish_writer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_finish(nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_destroy_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_file_writer_destroy(nullptr), HURRAY_OK);
+    HurrayFileWriter* writer = nullptr;
+    EXPECT_EQ(hurray_file_writer_destroy(&writer), HURRAY_OK);
+    EXPECT_EQ(writer, nullptr);
+}
+
+TEST_F(NullPointers, hurray_file_writer_destroy_deferred_of_null_is_a_no_op) {
+    EXPECT_EQ(hurray_file_writer_destroy_deferred(nullptr, nullptr), HURRAY_OK);
+    HurrayFileWriter* writer = nullptr;
+    EXPECT_EQ(hurray_file_writer_destroy_deferred(&writer, nullptr), HURRAY_OK);
+    EXPECT_EQ(writer, nullptr);
 }
 
 TEST_F(NullPointers, hurray_file_writer_add_writer) {
@@ -1438,6 +1673,62 @@ TEST_F(NullPointers, hurray_file_writer_add_name) {
 TEST_F(NullPointers, hurray_file_writer_add_tensor) {
     for (HurrayError* error : reports()) {
         EXPECT_EQ(hurray_file_writer_add(live<HurrayFileWriter>(), memory<char>(), scalar<uint64_t>("name_length"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_add_source_writer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_add_source(nullptr, memory<char>(), scalar<uint64_t>("name_length"), live<HurrayDescriptor>(), callback<HurrayTensorSourceFn>(), context(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_add_source_name) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_add_source(live<HurrayFileWriter>(), nullptr, scalar<uint64_t>("name_length"), live<HurrayDescriptor>(), callback<HurrayTensorSourceFn>(), context(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_add_source_descriptor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_add_source(live<HurrayFileWriter>(), memory<char>(), scalar<uint64_t>("name_length"), nullptr, callback<HurrayTensorSourceFn>(), context(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_add_source_make) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_add_source(live<HurrayFileWriter>(), memory<char>(), scalar<uint64_t>("name_length"), live<HurrayDescriptor>(), nullptr, context(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_add_composite_writer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_add_composite(nullptr, memory<char>(), scalar<uint64_t>("name_length"), live<HurrayComposite>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_add_composite_name) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_add_composite(live<HurrayFileWriter>(), nullptr, scalar<uint64_t>("name_length"), live<HurrayComposite>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_add_composite_composite) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_add_composite(live<HurrayFileWriter>(), memory<char>(), scalar<uint64_t>("name_length"), nullptr, error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
@@ -1467,26 +1758,70 @@ TEST_F(NullPointers, hurray_file_writer_set_metadata_value) {
     }
 }
 
-TEST_F(NullPointers, hurray_file_writer_finish_writer) {
+TEST_F(NullPointers, hurray_file_writer_set_value_writer) {
     for (HurrayError* error : reports()) {
-        EXPECT_EQ(hurray_file_writer_finish(nullptr, error), HURRAY_ERR_NULL_POINTER);
+        EXPECT_EQ(hurray_file_writer_set_value(nullptr, memory<char>(), scalar<uint64_t>("key_length"), value<HurrayFileMetadata>(), error), HURRAY_ERR_NULL_POINTER);
         expect_no_callback();
         expect_reported(error);
     }
 }
 
-TEST_F(NullPointers, hurray_file_writer_destroy_of_null_is_a_no_op) {
-    EXPECT_EQ(hurray_file_writer_destroy(nullptr), HURRAY_OK);
-    HurrayFileWriter* writer = nullptr;
-    EXPECT_EQ(hurray_file_writer_destroy(&writer), HURRAY_OK);
-    EXPECT_EQ(writer, nullptr);
+TEST_F(NullPointers, hurray_file_writer_set_value_key) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_set_value(live<HurrayFileWriter>(), nullptr, scalar<uint64_t>("key_length"), value<HurrayFileMetadata>(), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
 }
 
-TEST_F(NullPointers, hurray_file_writer_destroy_deferred_of_null_is_a_no_op) {
-    EXPECT_EQ(hurray_file_writer_destroy_deferred(nullptr, nullptr), HURRAY_OK);
-    HurrayFileWriter* writer = nullptr;
-    EXPECT_EQ(hurray_file_writer_destroy_deferred(&writer, nullptr), HURRAY_OK);
-    EXPECT_EQ(writer, nullptr);
+TEST_F(NullPointers, hurray_file_writer_set_value_value) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_set_value(live<HurrayFileWriter>(), memory<char>(), scalar<uint64_t>("key_length"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_set_array_writer) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_set_array(nullptr, memory<char>(), scalar<uint64_t>("key_length"), scalar<uint8_t>("element_type"), memory<HurrayFileMetadata>(), scalar<uint64_t>("count"), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_set_array_key) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_set_array(live<HurrayFileWriter>(), nullptr, scalar<uint64_t>("key_length"), scalar<uint8_t>("element_type"), memory<HurrayFileMetadata>(), scalar<uint64_t>("count"), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_set_array_elements) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_set_array(live<HurrayFileWriter>(), memory<char>(), scalar<uint64_t>("key_length"), scalar<uint8_t>("element_type"), nullptr, scalar<uint64_t>("count"), error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_copied_bytes_writer) {
+    Out<uint64_t> out_bytes;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_copied_bytes(nullptr, out_bytes.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_bytes.expect_zeroed("out_bytes");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_file_writer_copied_bytes_out_bytes) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_file_writer_copied_bytes(live<HurrayFileWriter>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
 }
 
 TEST_F(NullPointers, hurray_reader_from_fd_out_reader) {

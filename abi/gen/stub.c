@@ -678,9 +678,34 @@ HurrayStatus hurray_file_open(const char *path, const HurrayFileOptions *options
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_file_open_buffer(const HurrayBuffer *buffer, const HurrayFileOptions *options,
+                                     HurrayFile **out_file, HurrayError *error) {
+    (void)(buffer);
+    (void)(options);
+    (void)(out_file);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_file_info(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error) {
     (void)(file);
     (void)(out_info);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+const char *hurray_format_name(uint32_t format) {
+    (void)(format);
+    return "stub";
+}
+
+HurrayStatus hurray_file_destroy(HurrayFile **file) {
+    (void)(file);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_destroy_deferred(HurrayFile **file, HurrayError *error) {
+    (void)(file);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;
 }
@@ -704,11 +729,40 @@ HurrayStatus hurray_file_find(const HurrayFile *file, const char *name, uint64_t
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_file_descriptor(const HurrayFile *file, uint64_t index, HurrayDescriptor **out_descriptor,
+                                    HurrayError *error) {
+    (void)(file);
+    (void)(index);
+    (void)(out_descriptor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_buffer_range(const HurrayFile *file, uint64_t index, uint64_t buffer,
+                                      uint64_t *out_offset, uint64_t *out_size, HurrayError *error) {
+    (void)(file);
+    (void)(index);
+    (void)(buffer);
+    (void)(out_offset);
+    (void)(out_size);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_file_tensor(const HurrayFile *file, uint64_t index, HurrayTensor **out_tensor,
                                 HurrayError *error) {
     (void)(file);
     (void)(index);
     (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_composite(const HurrayFile *file, uint64_t index, HurrayComposite **out_composite,
+                                   HurrayError *error) {
+    (void)(file);
+    (void)(index);
+    (void)(out_composite);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;
 }
@@ -722,8 +776,23 @@ HurrayStatus hurray_file_metadata(const HurrayFile *file, uint64_t index, Hurray
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
-HurrayStatus hurray_file_destroy(HurrayFile **file) {
+HurrayStatus hurray_file_find_metadata(const HurrayFile *file, const char *key, uint64_t key_length,
+                                       uint64_t *out_index, HurrayError *error) {
     (void)(file);
+    (void)(key);
+    (void)(key_length);
+    (void)(out_index);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_metadata_element(const HurrayFile *file, uint64_t index, uint64_t element,
+                                          HurrayFileMetadata *out_element, HurrayError *error) {
+    (void)(file);
+    (void)(index);
+    (void)(element);
+    (void)(out_element);
+    (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
@@ -736,23 +805,31 @@ HurrayStatus hurray_file_writer_create(const char *path, uint32_t format, Hurray
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
-HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name, uint64_t name_length,
-                                    const HurrayTensor *tensor, HurrayError *error) {
-    (void)(writer);
-    (void)(name);
-    (void)(name_length);
-    (void)(tensor);
+HurrayStatus hurray_file_writer_create_with(const char *path, const HurrayFileWriterOptions *options,
+                                            HurrayFileWriter **out_writer, HurrayError *error) {
+    (void)(path);
+    (void)(options);
+    (void)(out_writer);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
-HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key, uint64_t key_length,
-                                             const char *value, uint64_t value_length, HurrayError *error) {
-    (void)(writer);
-    (void)(key);
-    (void)(key_length);
-    (void)(value);
-    (void)(value_length);
+HurrayStatus hurray_file_writer_to_fd(int32_t fd, const HurrayFileWriterOptions *options,
+                                      HurrayFileWriter **out_writer, HurrayError *error) {
+    (void)(fd);
+    (void)(options);
+    (void)(out_writer);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_writer_to_callback(HurrayWriteFn write, void *context,
+                                            const HurrayFileWriterOptions *options,
+                                            HurrayFileWriter **out_writer, HurrayError *error) {
+    (void)(write);
+    (void)(context);
+    (void)(options);
+    (void)(out_writer);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;
 }
@@ -770,6 +847,82 @@ HurrayStatus hurray_file_writer_destroy(HurrayFileWriter **writer) {
 
 HurrayStatus hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, HurrayError *error) {
     (void)(writer);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name, uint64_t name_length,
+                                    const HurrayTensor *tensor, HurrayError *error) {
+    (void)(writer);
+    (void)(name);
+    (void)(name_length);
+    (void)(tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_writer_add_source(HurrayFileWriter *writer, const char *name, uint64_t name_length,
+                                           const HurrayDescriptor *descriptor, HurrayTensorSourceFn make,
+                                           void *context, HurrayError *error) {
+    (void)(writer);
+    (void)(name);
+    (void)(name_length);
+    (void)(descriptor);
+    (void)(make);
+    (void)(context);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_writer_add_composite(HurrayFileWriter *writer, const char *name,
+                                              uint64_t name_length, const HurrayComposite *composite,
+                                              HurrayError *error) {
+    (void)(writer);
+    (void)(name);
+    (void)(name_length);
+    (void)(composite);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key, uint64_t key_length,
+                                             const char *value, uint64_t value_length, HurrayError *error) {
+    (void)(writer);
+    (void)(key);
+    (void)(key_length);
+    (void)(value);
+    (void)(value_length);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_writer_set_value(HurrayFileWriter *writer, const char *key, uint64_t key_length,
+                                          const HurrayFileMetadata *value, HurrayError *error) {
+    (void)(writer);
+    (void)(key);
+    (void)(key_length);
+    (void)(value);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_writer_set_array(HurrayFileWriter *writer, const char *key, uint64_t key_length,
+                                          uint8_t element_type, const HurrayFileMetadata *elements,
+                                          uint64_t count, HurrayError *error) {
+    (void)(writer);
+    (void)(key);
+    (void)(key_length);
+    (void)(element_type);
+    (void)(elements);
+    (void)(count);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_file_writer_copied_bytes(const HurrayFileWriter *writer, uint64_t *out_bytes,
+                                             HurrayError *error) {
+    (void)(writer);
+    (void)(out_bytes);
     (void)(error);
     return HURRAY_ERR_VERSION_MISMATCH;
 }

@@ -177,7 +177,9 @@ TEST_F(ModelFile, OptionsOutOfRangeAreRefused) {
     };
     refused([](HurrayFileOptions& o) { o.alignment = 3; });
     refused([](HurrayFileOptions& o) { o.format = 99; });
-    refused([](HurrayFileOptions& o) { o.reserved = 1; });
+    refused([](HurrayFileOptions& o) { o.access = 2; });
+    refused([](HurrayFileOptions& o) { o.inexact_blocks = 4; });
+    refused([](HurrayFileOptions& o) { o.flags = 8; });
     refused([](HurrayFileOptions& o) { o.struct_size = 4; });
     // Fields of a later version that are set cannot be ignored.
     struct {

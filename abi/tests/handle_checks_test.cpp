@@ -178,14 +178,26 @@ TEST_F(HandleChecks, FilesAndStreams) {
     expect_detected<HurrayFileWriter>("file writer", file_writer, &hurray_file_writer_destroy,
                                       Uses<HurrayFileWriter>{
                                           [](HurrayFileWriter* stale) { return hurray_file_writer_finish(stale, nullptr); },
+                                          [](HurrayFileWriter* stale) {
+                                              std::uint64_t copied = 0;
+                                              return hurray_file_writer_copied_bytes(stale, &copied, nullptr);
+                                          },
                                           [](HurrayFileWriter* stale) { return hurray_file_writer_destroy_deferred(&stale, nullptr); },
                                       });
     HurrayFile* file = nullptr;
     ASSERT_EQ(hurray_file_open(file_name().c_str(), nullptr, &file, nullptr), HURRAY_OK);
-    expect_detected<HurrayFile>("file", file, &hurray_file_destroy, Uses<HurrayFile>{[](HurrayFile* stale) {
-                                    HurrayTensor* tensor = nullptr;
-                                    return hurray_file_tensor(stale, 0, &tensor, nullptr);
-                                }});
+    expect_detected<HurrayFile>("file", file, &hurray_file_destroy,
+                                Uses<HurrayFile>{
+                                    [](HurrayFile* stale) {
+                                        HurrayTensor* tensor = nullptr;
+                                        return hurray_file_tensor(stale, 0, &tensor, nullptr);
+                                    },
+                                    [](HurrayFile* stale) {
+                                        std::uint64_t index = 0;
+                                        return hurray_file_find_metadata(stale, "k", 1, &index, nullptr);
+                                    },
+                                    [](HurrayFile* stale) { return hurray_file_destroy_deferred(&stale, nullptr); },
+                                });
     HurrayReader* reader = nullptr;
     ASSERT_EQ(hurray_reader_from_memory(memory.bytes, 64, nullptr, &reader, nullptr), HURRAY_OK);
     expect_detected<HurrayReader>("reader", reader, &hurray_reader_destroy, Uses<HurrayReader>{[](HurrayReader* stale) {

@@ -302,6 +302,24 @@ private:
         static const HurrayCompositeMember member = present<HurrayCompositeMember>();
         return &member;
     }
+    static const HurrayFileWriterOptions* example(const HurrayFileWriterOptions*) {
+        static const HurrayFileWriterOptions options = [] {
+            HurrayFileWriterOptions made{};
+            made.struct_size = sizeof made;
+            made.format = HURRAY_FORMAT_SAFETENSORS;
+            return made;
+        }();
+        return &options;
+    }
+    static const HurrayFileMetadata* example(const HurrayFileMetadata*) {
+        static const HurrayFileMetadata text = [] {
+            HurrayFileMetadata made{};
+            made.struct_size = sizeof made;
+            made.type = HURRAY_METADATA_STRING;
+            return made;
+        }();
+        return &text;
+    }
     static const HurrayQuantizeSpec* example(const HurrayQuantizeSpec*) {
         static const HurrayQuantizeSpec spec = [] {
             HurrayQuantizeSpec made{};

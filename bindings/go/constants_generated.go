@@ -1024,57 +1024,6 @@ func (v ViewFlag) String() string {
 	return text[1:]
 }
 
-// FileFormat: File formats.
-type FileFormat uint32
-
-const (
-	// FormatAuto: Recognise the format by the file's content.
-	FormatAuto FileFormat = 0
-
-	// FormatSafetensors: safetensors.
-	FormatSafetensors FileFormat = 1
-)
-
-// String returns the name of the value, as "auto"; FileFormat(N) for one that this package does not know.
-func (f FileFormat) String() string {
-	switch f {
-	case FormatAuto:
-		return "auto"
-	case FormatSafetensors:
-		return "safetensors"
-	}
-	return "FileFormat(" + strconv.FormatUint(uint64(f), 10) + ")"
-}
-
-// AlignmentPolicy: Alignment policies.
-type AlignmentPolicy uint32
-
-const (
-	// AlignOffset: Hand over data that is not aligned to 64 bytes as a base rounded down plus byte_offset;
-	// nothing is copied.
-	AlignOffset AlignmentPolicy = 0
-
-	// AlignCopy: Copy such data into aligned memory; the copied bytes are counted.
-	AlignCopy AlignmentPolicy = 1
-
-	// AlignRequire: Refuse such data with HURRAY_ERR_MISALIGNED.
-	AlignRequire AlignmentPolicy = 2
-)
-
-// String returns the name of the value, as "offset"; AlignmentPolicy(N) for one that this package does not
-// know.
-func (a AlignmentPolicy) String() string {
-	switch a {
-	case AlignOffset:
-		return "offset"
-	case AlignCopy:
-		return "copy"
-	case AlignRequire:
-		return "require"
-	}
-	return "AlignmentPolicy(" + strconv.FormatUint(uint64(a), 10) + ")"
-}
-
 // StreamFlag: Stream flags.
 type StreamFlag uint32
 
@@ -1109,6 +1058,249 @@ func (s StreamFlag) String() string {
 	}
 	if s != 0 || text == "" {
 		text += "|" + strconv.FormatUint(uint64(s), 10)
+	}
+	return text[1:]
+}
+
+// FileFormat: File formats.
+type FileFormat uint32
+
+const (
+	// FormatAuto: Recognise the format by the file's content.
+	FormatAuto FileFormat = 0
+
+	// FormatSafetensors: safetensors.
+	FormatSafetensors FileFormat = 1
+
+	// FormatHrry: Hurray's own. (format: file)
+	FormatHrry FileFormat = 2
+
+	// FormatGguf: GGUF, versions 2 and 3.
+	FormatGguf FileFormat = 3
+
+	// FormatNpy: NumPy's .npy: one tensor, whose name is "data".
+	FormatNpy FileFormat = 4
+
+	// FormatNpz: NumPy's .npz: a ZIP archive of .npy files.
+	FormatNpz FileFormat = 5
+)
+
+// String returns the name of the value, as "auto"; FileFormat(N) for one that this package does not know.
+func (f FileFormat) String() string {
+	switch f {
+	case FormatAuto:
+		return "auto"
+	case FormatSafetensors:
+		return "safetensors"
+	case FormatHrry:
+		return "hrry"
+	case FormatGguf:
+		return "gguf"
+	case FormatNpy:
+		return "npy"
+	case FormatNpz:
+		return "npz"
+	}
+	return "FileFormat(" + strconv.FormatUint(uint64(f), 10) + ")"
+}
+
+// AlignmentPolicy: Alignment policies.
+type AlignmentPolicy uint32
+
+const (
+	// AlignOffset: Hand over data that is not aligned to 64 bytes as a base rounded down plus byte_offset;
+	// nothing is copied.
+	AlignOffset AlignmentPolicy = 0
+
+	// AlignCopy: Copy such data into aligned memory; the copied bytes are counted.
+	AlignCopy AlignmentPolicy = 1
+
+	// AlignRequire: Refuse such data with HURRAY_ERR_MISALIGNED.
+	AlignRequire AlignmentPolicy = 2
+)
+
+// String returns the name of the value, as "offset"; AlignmentPolicy(N) for one that this package does not
+// know.
+func (a AlignmentPolicy) String() string {
+	switch a {
+	case AlignOffset:
+		return "offset"
+	case AlignCopy:
+		return "copy"
+	case AlignRequire:
+		return "require"
+	}
+	return "AlignmentPolicy(" + strconv.FormatUint(uint64(a), 10) + ")"
+}
+
+// FileAccess: Ways to get at a file's bytes.
+type FileAccess uint32
+
+const (
+	// FileAccessMap: Map the file: nothing is copied, and it must not change while it, or a tensor of it, is in
+	// use.
+	FileAccessMap FileAccess = 0
+
+	// FileAccessRead: Read what is asked for into memory of the library, which is counted as copied: for network
+	// file systems, and for files that somebody else may cut or replace. A file that is cut is an error then,
+	// never a signal.
+	FileAccessRead FileAccess = 1
+)
+
+// String returns the name of the value, as "map"; FileAccess(N) for one that this package does not know.
+func (f FileAccess) String() string {
+	switch f {
+	case FileAccessMap:
+		return "map"
+	case FileAccessRead:
+		return "read"
+	}
+	return "FileAccess(" + strconv.FormatUint(uint64(f), 10) + ")"
+}
+
+// InexactBlocks: What becomes of quantized blocks that are no exact scheme of the format (GGUF).
+type InexactBlocks uint32
+
+const (
+	// InexactBlocksRaw: Rows of uint8, as they lie, under a private quantization scheme that names the block
+	// type (docs/formats/gguf.md).
+	InexactBlocksRaw InexactBlocks = 0
+
+	// InexactBlocksFloat32: Dequantized to float32, exactly as the format's own library does.
+	InexactBlocksFloat32 InexactBlocks = 1
+
+	// InexactBlocksFloat16: Dequantized to float16.
+	InexactBlocksFloat16 InexactBlocks = 2
+
+	// InexactBlocksRefuse: Refused with HURRAY_ERR_UNSUPPORTED.
+	InexactBlocksRefuse InexactBlocks = 3
+)
+
+// String returns the name of the value, as "raw"; InexactBlocks(N) for one that this package does not know.
+func (i InexactBlocks) String() string {
+	switch i {
+	case InexactBlocksRaw:
+		return "raw"
+	case InexactBlocksFloat32:
+		return "float32"
+	case InexactBlocksFloat16:
+		return "float16"
+	case InexactBlocksRefuse:
+		return "refuse"
+	}
+	return "InexactBlocks(" + strconv.FormatUint(uint64(i), 10) + ")"
+}
+
+// FileFlag: Flags of opening a file.
+type FileFlag uint32
+
+const (
+	// FileFlagPrivateTags: Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+	FileFlagPrivateTags FileFlag = 1
+
+	// FileFlagPermissive: Accept element types, layouts and quantization schemes that are not known, see
+	// HURRAY_DECODE_PERMISSIVE.
+	FileFlagPermissive FileFlag = 2
+
+	// FileFlagNoExactSchemes: HURRAY_FORMAT_GGUF: treat blocks that are a scheme of the format (Q4_0, Q8_0,
+	// MXFP4) as inexact_blocks says, too. Needed for the rare block that its scheme cannot say, such as one
+	// whose scale is NaN.
+	FileFlagNoExactSchemes FileFlag = 4
+)
+
+// String returns the names of the flags that are set, joined by |; bits without a name as a number.
+func (f FileFlag) String() string {
+	text := ""
+	if f&FileFlagPrivateTags != 0 {
+		text += "|private_tags"
+		f &^= FileFlagPrivateTags
+	}
+	if f&FileFlagPermissive != 0 {
+		text += "|permissive"
+		f &^= FileFlagPermissive
+	}
+	if f&FileFlagNoExactSchemes != 0 {
+		text += "|no_exact_schemes"
+		f &^= FileFlagNoExactSchemes
+	}
+	if f != 0 || text == "" {
+		text += "|" + strconv.FormatUint(uint64(f), 10)
+	}
+	return text[1:]
+}
+
+// MetadataType: Types of metadata values. The numbers are those of the format. (format: file).
+type MetadataType uint8
+
+const (
+	// MetadataTypeString: UTF-8 text.
+	MetadataTypeString MetadataType = 1
+
+	// MetadataTypeInt64: A signed number.
+	MetadataTypeInt64 MetadataType = 2
+
+	// MetadataTypeUint64: An unsigned number.
+	MetadataTypeUint64 MetadataType = 3
+
+	// MetadataTypeFloat64: A float64.
+	MetadataTypeFloat64 MetadataType = 4
+
+	// MetadataTypeBool: True or false.
+	MetadataTypeBool MetadataType = 5
+
+	// MetadataTypeBytes: Bytes of any meaning.
+	MetadataTypeBytes MetadataType = 6
+
+	// MetadataTypeArray: Values of one of the types above.
+	MetadataTypeArray MetadataType = 7
+)
+
+// String returns the name of the value, as "string"; MetadataType(N) for one that this package does not know.
+func (m MetadataType) String() string {
+	switch m {
+	case MetadataTypeString:
+		return "string"
+	case MetadataTypeInt64:
+		return "int64"
+	case MetadataTypeUint64:
+		return "uint64"
+	case MetadataTypeFloat64:
+		return "float64"
+	case MetadataTypeBool:
+		return "bool"
+	case MetadataTypeBytes:
+		return "bytes"
+	case MetadataTypeArray:
+		return "array"
+	}
+	return "MetadataType(" + strconv.FormatUint(uint64(m), 10) + ")"
+}
+
+// FileWriterFlag: Flags of writing a file.
+type FileWriterFlag uint32
+
+const (
+	// FileWriterFlagUnsortedIndex: HURRAY_FORMAT_HRRY: keep the index in the order in which the tensors were
+	// added, instead of sorted by name. Readers then need a table of their own to find a name.
+	FileWriterFlagUnsortedIndex FileWriterFlag = 1
+
+	// FileWriterFlagCompress: HURRAY_FORMAT_NPZ: compress with deflate.
+	FileWriterFlagCompress FileWriterFlag = 2
+)
+
+// String returns the names of the flags that are set, joined by |; bits without a name as a number.
+func (f FileWriterFlag) String() string {
+	text := ""
+	if f&FileWriterFlagUnsortedIndex != 0 {
+		text += "|unsorted_index"
+		f &^= FileWriterFlagUnsortedIndex
+	}
+	if f&FileWriterFlagCompress != 0 {
+		text += "|compress"
+		f &^= FileWriterFlagCompress
+	}
+	if f != 0 || text == "" {
+		text += "|" + strconv.FormatUint(uint64(f), 10)
 	}
 	return text[1:]
 }

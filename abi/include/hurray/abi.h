@@ -339,7 +339,7 @@ typedef struct HurrayReader HurrayReader;
 typedef struct HurrayWriter HurrayWriter;
 
 /**
- * An opened, mapped model file.
+ * An opened model file.
  *
  * Opaque. Ends with hurray_file_destroy.
  *

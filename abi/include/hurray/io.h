@@ -2,9 +2,17 @@
 /*
  * hurray/io.h: tensors in files and streams. The conventions of hurray/abi.h hold here too.
  *
- * FILES are mapped, so that opening one reads its index and no data. A mapped file must not change while it, or a tensor
- * of it, is in use: when somebody else cuts it, whoever reads the missing part gets SIGBUS. Tensors keep the mapping
- * alive; the file may be destroyed before them.
+ * FILES of five formats are opened and written: safetensors, Hurray's own .hrry, GGUF, and NumPy's .npy and .npz. The format is
+ * recognised by the content. Files are mapped, so that opening one reads its index and no data, and tensors lie in the
+ * mapping wherever the bytes allow it; what has to be copied is counted. A mapped file must not change while it, or a tensor
+ * of it, is in use: when somebody else cuts it, whoever reads the missing part gets SIGBUS, which no library may catch for
+ * its host. Files that are replaced (written beside, then renamed over), as the writers here do it, are safe: a mapping keeps
+ * the old one. HURRAY_ACCESS_READ reads into memory of the library instead, for network file systems and for files that
+ * others may cut: a file that is cut is an error then. Tensors keep the mapping alive; the file may be destroyed before them.
+ *
+ * WRITERS write front to back to a path, a file descriptor or a callback. A file with a path appears, or replaces the old one,
+ * in one step when the writer finishes, and never otherwise; it may be the one that the tensors are mapped from. Tensors can be
+ * announced by their descriptor and made by a callback when they are written, so that a conversion holds one at a time.
  *
  * NAMES are UTF-8 with a length. They need not be terminated and may hold NUL characters. Paths are terminated.
  *
@@ -22,110 +30,7 @@
 extern "C" {
 #endif
 
-/* --- Files and streams: types ---------------------------------------------------------------------------- */
-
-/** File formats (HurrayFileFormat, uint32_t). */
-#define HURRAY_FORMAT_AUTO        0  /**< Recognise the format by the file's content. */
-#define HURRAY_FORMAT_SAFETENSORS 1  /**< safetensors. */
-
-/** Alignment policies (HurrayAlignmentPolicy, uint32_t). */
-/**
- * Hand over data that is not aligned to 64 bytes as a base rounded down plus byte_offset; nothing is copied.
- */
-#define HURRAY_ALIGN_OFFSET  0
-#define HURRAY_ALIGN_COPY    1  /**< Copy such data into aligned memory; the copied bytes are counted. */
-#define HURRAY_ALIGN_REQUIRE 2  /**< Refuse such data with HURRAY_ERR_MISALIGNED. */
-
-/**
- * How to open a file. All zero but struct_size: the defaults.
- *
- * @since C ABI 4
- */
-typedef struct HurrayFileOptions {
-    /** Size of this struct, set by the caller. */
-    uint32_t struct_size;
-    /** HURRAY_FORMAT_ value. */
-    uint32_t format;
-    /** HURRAY_ALIGN_ value. */
-    uint32_t alignment;
-    /** 0. */
-    uint32_t reserved;
-    /** Longest header accepted, in bytes; 0 means 100,000,000. */
-    uint64_t header_limit;
-} HurrayFileOptions;
-
-/**
- * Facts about an open file.
- *
- * @since C ABI 4
- */
-typedef struct HurrayFileInfo {
-    /** Size of this struct, set by the caller. */
-    uint32_t struct_size;
-    /** HURRAY_FORMAT_ value. */
-    uint32_t format;
-    /** Number of tensors. */
-    uint64_t tensor_count;
-    /** Number of metadata entries. */
-    uint64_t metadata_count;
-    /** Size of the file in bytes. */
-    uint64_t file_size;
-    /**
-     * Bytes of tensor data copied so far on behalf of this file (packing, alignment); 0 as long as all is mapped.
-     */
-    uint64_t copied_bytes;
-} HurrayFileInfo;
-
-/**
- * One tensor of a file, without touching its data. The pointers belong to the file and live as long as it is
- * open.
- *
- * @since C ABI 4
- */
-typedef struct HurrayFileTensorInfo {
-    /** Size of this struct, set by the caller. */
-    uint32_t struct_size;
-    /** HURRAY_TYPE_ tag. */
-    uint8_t element_type;
-    /** HURRAY_LAYOUT_ tag. */
-    uint8_t layout;
-    /** 0. */
-    uint8_t reserved[2];
-    /** Name, UTF-8, not terminated, may hold NUL characters. */
-    const char *name;
-    /** Length of the name in bytes. */
-    uint64_t name_length;
-    /** `rank` sizes; null for rank 0. */
-    const uint64_t *shape;
-    /** Number of dimensions. */
-    uint32_t rank;
-    /** Bits of one element, as the tensor handle will have them. */
-    uint32_t bits;
-    /** Offset of the data in the file, in bytes. */
-    uint64_t file_offset;
-    /** Bytes that the data takes in the file. */
-    uint64_t byte_size;
-} HurrayFileTensorInfo;
-
-/**
- * One metadata entry of a file. The pointers belong to the file and live as long as it is open.
- *
- * @since C ABI 4
- */
-typedef struct HurrayFileMetadata {
-    /** Size of this struct, set by the caller. */
-    uint32_t struct_size;
-    /** 0. */
-    uint32_t reserved;
-    /** Key, UTF-8, not terminated, may hold NUL characters. */
-    const char *key;
-    /** Length of the key in bytes. */
-    uint64_t key_length;
-    /** Value, UTF-8, not terminated, may hold NUL characters. */
-    const char *value;
-    /** Length of the value in bytes. */
-    uint64_t value_length;
-} HurrayFileMetadata;
+/* --- Streams: types -------------------------------------------------------------------------------------- */
 
 /**
  * Gives the next bytes of what is read: writes up to `capacity` of them to `into`, at least 1, and returns
@@ -179,17 +84,248 @@ typedef struct HurrayStreamOptions {
     uint32_t reserved;
 } HurrayStreamOptions;
 
+/* --- Model files: types ---------------------------------------------------------------------------------- */
+
+/** File formats (HurrayFileFormat, uint32_t). */
+#define HURRAY_FORMAT_AUTO        0  /**< Recognise the format by the file's content. */
+#define HURRAY_FORMAT_SAFETENSORS 1  /**< safetensors. */
+#define HURRAY_FORMAT_HRRY        2  /**< Hurray's own. (format: file) */
+#define HURRAY_FORMAT_GGUF        3  /**< GGUF, versions 2 and 3. */
+#define HURRAY_FORMAT_NPY         4  /**< NumPy's .npy: one tensor, whose name is "data". */
+#define HURRAY_FORMAT_NPZ         5  /**< NumPy's .npz: a ZIP archive of .npy files. */
+
+/** Alignment policies (HurrayAlignmentPolicy, uint32_t). */
+/**
+ * Hand over data that is not aligned to 64 bytes as a base rounded down plus byte_offset; nothing is copied.
+ */
+#define HURRAY_ALIGN_OFFSET  0
+#define HURRAY_ALIGN_COPY    1  /**< Copy such data into aligned memory; the copied bytes are counted. */
+#define HURRAY_ALIGN_REQUIRE 2  /**< Refuse such data with HURRAY_ERR_MISALIGNED. */
+
+/** Ways to get at a file's bytes (HurrayFileAccess, uint32_t). */
+/** Map the file: nothing is copied, and it must not change while it, or a tensor of it, is in use. */
+#define HURRAY_ACCESS_MAP  0
+/**
+ * Read what is asked for into memory of the library, which is counted as copied: for network file systems,
+ * and for files that somebody else may cut or replace. A file that is cut is an error then, never a signal.
+ */
+#define HURRAY_ACCESS_READ 1
+
+/**
+ * What becomes of quantized blocks that are no exact scheme of the format (GGUF) (HurrayInexactBlocks,
+ * uint32_t).
+ */
+/**
+ * Rows of uint8, as they lie, under a private quantization scheme that names the block type
+ * (docs/formats/gguf.md).
+ */
+#define HURRAY_INEXACT_RAW     0
+#define HURRAY_INEXACT_FLOAT32 1  /**< Dequantized to float32, exactly as the format's own library does. */
+#define HURRAY_INEXACT_FLOAT16 2  /**< Dequantized to float16. */
+#define HURRAY_INEXACT_REFUSE  3  /**< Refused with HURRAY_ERR_UNSUPPORTED. */
+
+/** Flags of opening a file (HurrayFileFlag, uint32_t). */
+/** Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS. */
+#define HURRAY_FILE_PRIVATE_TAGS     1
+/**
+ * Accept element types, layouts and quantization schemes that are not known, see HURRAY_DECODE_PERMISSIVE.
+ */
+#define HURRAY_FILE_PERMISSIVE       2
+/**
+ * HURRAY_FORMAT_GGUF: treat blocks that are a scheme of the format (Q4_0, Q8_0, MXFP4) as inexact_blocks
+ * says, too. Needed for the rare block that its scheme cannot say, such as one whose scale is NaN.
+ */
+#define HURRAY_FILE_NO_EXACT_SCHEMES 4
+
+/**
+ * How to open a file. All zero but struct_size: the defaults.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayFileOptions {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_FORMAT_ value. */
+    uint32_t format;
+    /** HURRAY_ALIGN_ value. */
+    uint32_t alignment;
+    /** HURRAY_ACCESS_ value; of no meaning for a file in memory. */
+    uint32_t access;
+    /**
+     * Longest header, index or metadata section accepted, in bytes; 0 means the default of the format
+     * (safetensors: 100,000,000).
+     */
+    uint64_t header_limit;
+    /** HURRAY_INEXACT_ value. */
+    uint32_t inexact_blocks;
+    /** HURRAY_FILE_ flags; of a meaning for HURRAY_FORMAT_HRRY and HURRAY_FORMAT_GGUF only. */
+    uint32_t flags;
+} HurrayFileOptions;
+
+/**
+ * Facts about an open file.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayFileInfo {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_FORMAT_ value. */
+    uint32_t format;
+    /** Number of tensors. */
+    uint64_t tensor_count;
+    /** Number of metadata entries. */
+    uint64_t metadata_count;
+    /** Size of the file in bytes. */
+    uint64_t file_size;
+    /**
+     * Bytes of tensor data copied so far on behalf of this file (packing, alignment, repacking, decompression,
+     * reading without a map); 0 as long as all is mapped.
+     */
+    uint64_t copied_bytes;
+} HurrayFileInfo;
+
+/**
+ * One tensor of a file, without touching its data. The pointers belong to the file and live as long as it is
+ * open.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayFileTensorInfo {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_TYPE_ tag, as the tensor handle will have it. */
+    uint8_t element_type;
+    /** HURRAY_LAYOUT_ tag, as the tensor handle will have it. */
+    uint8_t layout;
+    /** HURRAY_SCHEME_ tag of its quantization; 0: none. */
+    uint8_t scheme;
+    /** 0. */
+    uint8_t reserved;
+    /** Name, UTF-8, not terminated, may hold NUL characters. */
+    const char *name;
+    /** Length of the name in bytes. */
+    uint64_t name_length;
+    /** `rank` sizes; null for rank 0. */
+    const uint64_t *shape;
+    /** Number of dimensions. */
+    uint32_t rank;
+    /** Bits of one element, as the tensor handle will have them. */
+    uint32_t bits;
+    /** Offset of the data in the file, in bytes. */
+    uint64_t file_offset;
+    /**
+     * Bytes that the data takes in the file, padding between buffers included (compressed data: as it lies
+     * there).
+     */
+    uint64_t byte_size;
+    /**
+     * The format's own word for the type ("F32", "Q4_K", "<f4"), not terminated; empty for HURRAY_FORMAT_HRRY.
+     */
+    const char *stored_type;
+    /** Length of that word in bytes. */
+    uint64_t stored_type_length;
+} HurrayFileTensorInfo;
+
+/**
+ * Types of metadata values. The numbers are those of the format. (format: file) (HurrayMetadataType,
+ * uint8_t).
+ */
+#define HURRAY_METADATA_STRING  1  /**< UTF-8 text. */
+#define HURRAY_METADATA_INT64   2  /**< A signed number. */
+#define HURRAY_METADATA_UINT64  3  /**< An unsigned number. */
+#define HURRAY_METADATA_FLOAT64 4  /**< A float64. */
+#define HURRAY_METADATA_BOOL    5  /**< True or false. */
+#define HURRAY_METADATA_BYTES   6  /**< Bytes of any meaning. */
+#define HURRAY_METADATA_ARRAY   7  /**< Values of one of the types above. */
+
+/**
+ * One metadata entry of a file, or one element of an array in it. Of the fields for values only that of its
+ * type is of a meaning. The pointers belong to the file and live as long as it is open.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayFileMetadata {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_METADATA_ value. */
+    uint8_t type;
+    /** Of an array: the type of its elements, never an array. */
+    uint8_t element_type;
+    /** HURRAY_METADATA_BOOL: 0 or 1. */
+    uint8_t boolean;
+    /** 0. */
+    uint8_t reserved;
+    /** Key, UTF-8, not terminated, may hold NUL characters; null for an element of an array. */
+    const char *key;
+    /** Length of the key in bytes. */
+    uint64_t key_length;
+    /**
+     * HURRAY_METADATA_STRING: UTF-8, not terminated, may hold NUL characters. HURRAY_METADATA_BYTES: the bytes.
+     */
+    const char *value;
+    /** Length of the string, or of the bytes, in bytes. */
+    uint64_t value_length;
+    /** HURRAY_METADATA_INT64. */
+    int64_t int64_value;
+    /** HURRAY_METADATA_UINT64. */
+    uint64_t uint64_value;
+    /** HURRAY_METADATA_FLOAT64. */
+    double float64_value;
+    /** HURRAY_METADATA_ARRAY: the number of its elements, for hurray_file_metadata_element. */
+    uint64_t count;
+} HurrayFileMetadata;
+
+/** Flags of writing a file (HurrayFileWriterFlag, uint32_t). */
+/**
+ * HURRAY_FORMAT_HRRY: keep the index in the order in which the tensors were added, instead of sorted by name.
+ * Readers then need a table of their own to find a name.
+ */
+#define HURRAY_FILE_WRITER_UNSORTED_INDEX 1
+#define HURRAY_FILE_WRITER_COMPRESS       2  /**< HURRAY_FORMAT_NPZ: compress with deflate. */
+
+/**
+ * How to write a file. There is no default of the format.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayFileWriterOptions {
+    /** Size of this struct, set by the caller. */
+    uint32_t struct_size;
+    /** HURRAY_FORMAT_ value, not HURRAY_FORMAT_AUTO. */
+    uint32_t format;
+    /**
+     * HURRAY_FORMAT_HRRY: alignment of every buffer in the file, in bytes, a power of two from 4096 to 2 MiB;
+     * HURRAY_FORMAT_GGUF: a power of two, at least 8; 0: the default of the format, and the only choice of the
+     * others.
+     */
+    uint32_t data_alignment;
+    /** HURRAY_FILE_WRITER_ flags, those of the format only. */
+    uint32_t flags;
+} HurrayFileWriterOptions;
+
+/**
+ * Makes a tensor that was announced with hurray_file_writer_add_source: writes a tensor handle to
+ * `out_tensor` and returns HURRAY_OK. A negative HURRAY_ERR_ code ends the writing call with that code.
+ * Called at most once for each announcement, on the thread of the call that writes the tensor. It must not
+ * throw, nor use the writer.
+ *
+ * @since C ABI 4
+ */
+typedef HurrayStatus (*HurrayTensorSourceFn)(void *context, HurrayTensor **out_tensor);
+
 /* --- Model files ----------------------------------------------------------------------------------------- */
 
 /**
- * Opens a model file and maps it read-only; no tensor data is read. Every name, type, shape and range is
- * checked before the call returns. The file must not change while it, or a tensor of it, is in use: a mapped
- * file that is cut raises SIGBUS in whoever reads it.
+ * Opens a model file and, unless the options say HURRAY_ACCESS_READ, maps it read-only; no tensor data is
+ * read. Every name, type, shape and range is checked before the call returns (HURRAY_FORMAT_HRRY: descriptors
+ * when they are asked for). A mapped file must not change while it, or a tensor of it, is in use: one that is
+ * cut raises SIGBUS in whoever reads it.
  *
  * @param path File name, in the encoding of the operating system (UTF-8 on Windows and macOS). Required.
  *     NUL-terminated UTF-8, read during the call only.
- * @param options Null: recognise the format, hand over unaligned data as it lies, header limit 100,000,000
- *     bytes. May be NULL. Read during the call only; stays the caller's.
+ * @param options Null: recognise the format, map, hand over unaligned data as it lies, the format's own limit
+ *     of the header. May be NULL. Read during the call only; stays the caller's.
  * @param out_file Required. Receives a new handle that the caller owns and ends with hurray_file_destroy;
  *     NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
@@ -198,9 +334,30 @@ typedef struct HurrayStreamOptions {
  * @owner caller
  * @thread any
  * @since C ABI 4
+ * @spec format: file
  */
 HURRAY_API HurrayStatus hurray_file_open(const char *path, const HurrayFileOptions *options,
                                          HurrayFile **out_file, HurrayError *error);
+
+/**
+ * Opens a model file whose bytes are in memory. Its tensors lie in that memory: nothing is copied but what
+ * would be of a file, too. The memory must not change while the file, or a tensor of it, is in use.
+ *
+ * @param buffer The whole file, of whichever copy of the library; shared. Required. Read during the call
+ *     only; stays the caller's.
+ * @param options As for hurray_file_open. May be NULL. Read during the call only; stays the caller's.
+ * @param out_file Required. Receives a new handle that the caller owns and ends with hurray_file_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: those of hurray_file_open; UNSUPPORTED: memory that the CPU cannot
+ *     read; INVALID_SYNC_MODE: not PRODUCER_SYNCED
+ * @owner caller; `buffer` stays the caller's and may be destroyed at once
+ * @thread any
+ * @since C ABI 4
+ * @spec format: file
+ */
+HURRAY_API HurrayStatus hurray_file_open_buffer(const HurrayBuffer *buffer, const HurrayFileOptions *options,
+                                                HurrayFile **out_file, HurrayError *error);
 
 /**
  * Fills a struct with facts about the file.
@@ -215,13 +372,52 @@ HURRAY_API HurrayStatus hurray_file_open(const char *path, const HurrayFileOptio
 HURRAY_API HurrayStatus hurray_file_info(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error);
 
 /**
+ * The name of a format, for messages: "safetensors", ".hrry", "GGUF", ".npy", ".npz"; "automatic" for
+ * HURRAY_FORMAT_AUTO and "?" for a number that is no format.
+ *
+ * @owner static storage
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API const char *hurray_format_name(uint32_t format);
+
+/**
+ * Ends a file. Tensors that were made from it keep the mapping, or the memory, alive.
+ *
+ * @param file Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
+ *     variable, or NULL itself, is a no-op.
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed
+ * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+ * @thread any; of a file in memory: the thread that runs the memory's release, when the file has the last
+ *     share of it
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_destroy(HurrayFile **file);
+
+/**
+ * Ends a file on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
+ *
+ * @param file Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
+ *     variable, or NULL itself, is a no-op.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE
+ * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_destroy_deferred(HurrayFile **file, HurrayError *error);
+
+/* --- Tensors of model files ------------------------------------------------------------------------------ */
+
+/**
  * Fills a struct with the name, type, shape and place of a tensor, without touching its data.
  *
  * @param file Required. Read during the call only; stays the caller's.
- * @param index Below HurrayFileInfo.tensor_count; the order is that of the file's header.
+ * @param index Below HurrayFileInfo.tensor_count; the order is that of the file's header or index.
  * @param out_info Required. Receives the result; zeroed before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code: INDEX_OUT_OF_BOUNDS, INVALID_ARGUMENT
+ * @return HURRAY_OK, or a negative code: INDEX_OUT_OF_BOUNDS; INVALID_ARGUMENT: struct_size;
+ *     HURRAY_FORMAT_HRRY, whose descriptors are read here: those of hurray_descriptor_decode
  * @owner the pointers in the struct belong to `file` and live until it is destroyed
  * @thread one thread at a time
  * @since C ABI 4
@@ -246,16 +442,54 @@ HURRAY_API HurrayStatus hurray_file_find(const HurrayFile *file, const char *nam
                                          uint64_t *out_index, HurrayError *error);
 
 /**
- * Makes a tensor over the mapped bytes. Nothing is copied, except where the file's form is not that of the
- * format (booleans of one byte each) or the options ask for aligned copies; copies are counted in
- * HurrayFileInfo.copied_bytes.
+ * The descriptor of a tensor, without touching its data. Where data that is not aligned is handed over as it
+ * lies (HURRAY_ALIGN_OFFSET), the tensor's own may differ from it in byte_offset and in the size of buffer 0,
+ * by the bytes in front.
+ *
+ * @param file Required. Read during the call only; stays the caller's.
+ * @param out_descriptor Required. Receives a new handle that the caller owns and ends with
+ *     hurray_descriptor_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INDEX_OUT_OF_BOUNDS; HURRAY_FORMAT_HRRY: those of
+ *     hurray_descriptor_decode
+ * @owner caller; independent of the file
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_descriptor(const HurrayFile *file, uint64_t index,
+                                               HurrayDescriptor **out_descriptor, HurrayError *error);
+
+/**
+ * Where in the file the bytes of a tensor's buffer come from: for programs that read the file themselves, or
+ * ask a system to fetch the range. What is repacked or compressed has its range as it lies there.
+ *
+ * @param file Required. Read during the call only; stays the caller's.
+ * @param buffer Below the number of buffers of the tensor's descriptor.
+ * @param out_offset Bytes from the start of the file. Required. Receives the result; zeroed before anything
+ *     else.
+ * @param out_size Length of the range in bytes. Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INDEX_OUT_OF_BOUNDS; HURRAY_FORMAT_HRRY: those of
+ *     hurray_descriptor_decode
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_buffer_range(const HurrayFile *file, uint64_t index, uint64_t buffer,
+                                                 uint64_t *out_offset, uint64_t *out_size, HurrayError *error);
+
+/**
+ * Makes a tensor over the mapped bytes, read-only. Nothing is copied, except where the file's form is not
+ * that of the format (booleans of one byte each, blocks that are repacked, big-endian numbers, compressed
+ * data), where the options ask for aligned copies, or where the file is not mapped; copies are counted in
+ * HurrayFileInfo.copied_bytes. Of a composite's head this is the head alone: see hurray_file_composite.
  *
  * @param file Required. Read during the call only; stays the caller's.
  * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
  *     NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: INDEX_OUT_OF_BOUNDS; MISALIGNED: under HURRAY_ALIGN_REQUIRE;
- *     INVALID_FORMAT: a boolean is neither 0 nor 1; UNSUPPORTED; OUT_OF_MEMORY
+ *     INVALID_FORMAT: data that is none of its type, such as a boolean that is neither 0 nor 1, or a file
+ *     that was cut; UNSUPPORTED; IO: under HURRAY_ACCESS_READ; OUT_OF_MEMORY
  * @owner caller; the tensor keeps the mapping alive, also after the file is destroyed
  * @thread one thread at a time
  * @since C ABI 4
@@ -264,13 +498,33 @@ HURRAY_API HurrayStatus hurray_file_tensor(const HurrayFile *file, uint64_t inde
                                            HurrayError *error);
 
 /**
+ * Makes a composite of its head and all its members. (format: composite)
+ *
+ * @param file Required. Read during the call only; stays the caller's.
+ * @param index Of the head.
+ * @param out_composite Required. Receives a new handle that the caller owns and ends with
+ *     hurray_composite_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: those of hurray_file_tensor; INVALID_ARGUMENT: no head of a
+ *     composite; INVALID_COMPOSITE
+ * @owner caller; it keeps the mapping alive, also after the file is destroyed
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite
+ */
+HURRAY_API HurrayStatus hurray_file_composite(const HurrayFile *file, uint64_t index,
+                                              HurrayComposite **out_composite, HurrayError *error);
+
+/* --- Metadata of model files ----------------------------------------------------------------------------- */
+
+/**
  * Fills a struct with one metadata entry.
  *
  * @param file Required. Read during the call only; stays the caller's.
  * @param index Below HurrayFileInfo.metadata_count; entries are in the order of the file.
  * @param out_entry Required. Receives the result; zeroed before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code: INDEX_OUT_OF_BOUNDS, INVALID_ARGUMENT
+ * @return HURRAY_OK, or a negative code: INDEX_OUT_OF_BOUNDS; INVALID_ARGUMENT: struct_size
  * @owner the pointers in the struct belong to `file` and live until it is destroyed
  * @thread one thread at a time
  * @since C ABI 4
@@ -279,25 +533,46 @@ HURRAY_API HurrayStatus hurray_file_metadata(const HurrayFile *file, uint64_t in
                                              HurrayFileMetadata *out_entry, HurrayError *error);
 
 /**
- * Ends a file. Tensors that were made from it keep the mapping alive.
+ * Finds a metadata entry by its key.
  *
- * @param file Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
- *     variable, or NULL itself, is a no-op.
- * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed
- * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
- * @thread any
+ * @param file Required. Read during the call only; stays the caller's.
+ * @param key UTF-8, need not be terminated, may hold NUL characters. `key_length` elements, read during the
+ *     call only; NULL only when `key_length` is 0.
+ * @param key_length Length of the key in bytes.
+ * @param out_index For hurray_file_metadata. Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: NOT_FOUND
+ * @thread one thread at a time
  * @since C ABI 4
  */
-HURRAY_API HurrayStatus hurray_file_destroy(HurrayFile **file);
+HURRAY_API HurrayStatus hurray_file_find_metadata(const HurrayFile *file, const char *key,
+                                                  uint64_t key_length, uint64_t *out_index,
+                                                  HurrayError *error);
+
+/**
+ * Fills a struct with one element of an array; its key is null.
+ *
+ * @param file Required. Read during the call only; stays the caller's.
+ * @param index Of the entry, whose type is HURRAY_METADATA_ARRAY.
+ * @param element Below HurrayFileMetadata.count of that entry.
+ * @param out_element Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INDEX_OUT_OF_BOUNDS; INVALID_ARGUMENT: not an array, struct_size
+ * @owner the pointers in the struct belong to `file` and live until it is destroyed
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_metadata_element(const HurrayFile *file, uint64_t index, uint64_t element,
+                                                     HurrayFileMetadata *out_element, HurrayError *error);
 
 /* --- Writing model files --------------------------------------------------------------------------------- */
 
 /**
- * Starts a model file. Until hurray_file_writer_finish succeeds a file of that name stays as it was, also
- * when it is the one that the tensors are mapped from.
+ * Starts a model file with the default options of its format. Until hurray_file_writer_finish succeeds a file
+ * of that name stays as it was, also when it is the one that the tensors are mapped from.
  *
  * @param path File name, as for hurray_file_open. Required. NUL-terminated UTF-8, read during the call only.
- * @param format HURRAY_FORMAT_SAFETENSORS.
+ * @param format HURRAY_FORMAT_ value, not HURRAY_FORMAT_AUTO.
  * @param out_writer Required. Receives a new handle that the caller owns and ends with
  *     hurray_file_writer_destroy; NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
@@ -311,48 +586,72 @@ HURRAY_API HurrayStatus hurray_file_writer_create(const char *path, uint32_t for
                                                   HurrayFileWriter **out_writer, HurrayError *error);
 
 /**
- * Adds a tensor. Its memory is shared, not copied, until the file is finished or the writer destroyed.
+ * Starts a model file, as hurray_file_writer_create does, with options.
  *
- * @param writer Required. The call may change it; it stays the caller's.
- * @param name UTF-8, need not be terminated, may hold NUL characters. `name_length` elements, read during the
- *     call only; NULL only when `name_length` is 0.
- * @param name_length Length of the name in bytes.
- * @param tensor Required. Read during the call only; stays the caller's.
+ * @param path File name, as for hurray_file_open. Required. NUL-terminated UTF-8, read during the call only.
+ * @param options Required. Read during the call only; stays the caller's.
+ * @param out_writer Required. Receives a new handle that the caller owns and ends with
+ *     hurray_file_writer_destroy; NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: a name that is taken or no UTF-8; UNSUPPORTED: the
- *     format cannot hold such a tensor
- * @owner `tensor` stays the caller's and may be destroyed at once
- * @thread one thread at a time
+ * @return HURRAY_OK, or a negative code: those of hurray_file_writer_create; INVALID_ARGUMENT: options that
+ *     are not the format's
+ * @owner caller
+ * @thread any
  * @since C ABI 4
  */
-HURRAY_API HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name,
-                                               uint64_t name_length, const HurrayTensor *tensor,
-                                               HurrayError *error);
+HURRAY_API HurrayStatus hurray_file_writer_create_with(const char *path,
+                                                       const HurrayFileWriterOptions *options,
+                                                       HurrayFileWriter **out_writer, HurrayError *error);
 
 /**
- * Sets a metadata entry; both texts are copied, and the last value of a key counts.
+ * Starts a model file that goes to a file descriptor, a pipe or socket, too: from where it stands, front to
+ * back, without seeking. What was written stays written, also when the writer does not finish.
  *
- * @param writer Required. The call may change it; it stays the caller's.
- * @param key `key_length` elements, read during the call only; NULL only when `key_length` is 0.
- * @param value `value_length` elements, read during the call only; NULL only when `value_length` is 0.
+ * @param fd Stays the caller's, and must stay open until the writer has ended.
+ * @param options Required. Read during the call only; stays the caller's.
+ * @param out_writer Required. Receives a new handle that the caller owns and ends with
+ *     hurray_file_writer_destroy; NULL before anything else.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: a text that is no UTF-8
- * @thread one thread at a time
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: fd is negative, options that are not the format's
+ * @owner caller
+ * @thread any
  * @since C ABI 4
  */
-HURRAY_API HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key,
-                                                        uint64_t key_length, const char *value,
-                                                        uint64_t value_length, HurrayError *error);
+HURRAY_API HurrayStatus hurray_file_writer_to_fd(int32_t fd, const HurrayFileWriterOptions *options,
+                                                 HurrayFileWriter **out_writer, HurrayError *error);
 
 /**
- * Writes the file to disk and puts it under its name in one step. Afterwards the writer can only be
- * destroyed.
+ * Starts a model file that a callback takes, front to back, on the threads that write.
+ *
+ * A callback that throws or fails ends the writer: INTERNAL_PANIC, or the code that it returned (IO, where
+ * that is none of the library's).
+ *
+ * @param write Required.
+ * @param context Handed to `write`. May be NULL. Handed back to the callback as it is, never looked at.
+ * @param options Required. Read during the call only; stays the caller's.
+ * @param out_writer Required. Receives a new handle that the caller owns and ends with
+ *     hurray_file_writer_destroy; NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: options that are not the format's
+ * @owner the writer is the caller's; `write` and what `context` stands for must live until the writer is
+ *     destroyed
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_writer_to_callback(HurrayWriteFn write, void *context,
+                                                       const HurrayFileWriterOptions *options,
+                                                       HurrayFileWriter **out_writer, HurrayError *error);
+
+/**
+ * Writes what is left; a file with a path comes to disk and under its name in one step. Afterwards the writer
+ * can only be destroyed.
  *
  * @param writer Required. The call may change it; it stays the caller's.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
  * @return HURRAY_OK, or a negative code: IO: the old file, if any, is as it was; NOT_FOUND: the folder is
  *     gone; LIMIT_EXCEEDED: the header would be longer than readers accept; INVALID_ARGUMENT: finished
- *     already
+ *     already, another tensor than the announced one, or a callback uses the writer that called it; those of
+ *     callbacks; INTERNAL_PANIC: a callback threw
  * @thread one thread at a time; releases of tensors of which the writer held the last share run on it
  * @since C ABI 4
  */
@@ -363,7 +662,8 @@ HURRAY_API HurrayStatus hurray_file_writer_finish(HurrayFileWriter *writer, Hurr
  *
  * @param writer Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
  *     variable, or NULL itself, is a no-op.
- * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE: (checked builds) already destroyed;
+ *     INVALID_ARGUMENT: a callback uses the writer that called it
  * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
  * @thread the thread that runs the releases of tensors of which the writer held the last share
  * @since C ABI 4
@@ -376,12 +676,156 @@ HURRAY_API HurrayStatus hurray_file_writer_destroy(HurrayFileWriter **writer);
  * @param writer Address of the caller's variable: its handle is ended and the variable becomes NULL. A NULL
  *     variable, or NULL itself, is a no-op.
  * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
- * @return HURRAY_OK, or a negative code: INVALID_HANDLE
+ * @return HURRAY_OK, or a negative code: INVALID_HANDLE; INVALID_ARGUMENT: a callback uses the writer that
+ *     called it
  * @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
  * @thread any
  * @since C ABI 4
  */
 HURRAY_API HurrayStatus hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, HurrayError *error);
+
+/* --- Writing model files: what is in them ---------------------------------------------------------------- */
+
+/**
+ * Adds a tensor. HURRAY_FORMAT_HRRY and HURRAY_FORMAT_NPZ, which are written front to back, write it at once;
+ * the others share its memory until the file is finished or the writer destroyed. No copy of it is made.
+ *
+ * @param writer Required. The call may change it; it stays the caller's.
+ * @param name UTF-8, need not be terminated, may hold NUL characters. `name_length` elements, read during the
+ *     call only; NULL only when `name_length` is 0.
+ * @param name_length Length of the name in bytes.
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: a name that is taken, not fit for the format or no
+ *     UTF-8, a writer that has finished, or a callback uses the writer that called it; UNSUPPORTED: the
+ *     format cannot hold such a tensor; IO, upon which the writer can only be destroyed; those of the
+ *     callback
+ * @owner `tensor` stays the caller's and may be destroyed at once
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name,
+                                               uint64_t name_length, const HurrayTensor *tensor,
+                                               HurrayError *error);
+
+/**
+ * Announces a tensor that a callback makes when it is written: at once, or when the file is finished, as
+ * hurray_file_writer_add says. A conversion so needs memory for one tensor at a time. The library destroys
+ * the tensor when it is written.
+ *
+ * The tensor must have the type, layout, shape and sections of `descriptor`, and buffers of its sizes (the
+ * bytes of other owners in front of memory that is not aligned do not count). A callback that throws or fails
+ * ends the writer: INTERNAL_PANIC, or the code that it returned (IO, where that is none of the library's).
+ *
+ * @param writer Required. The call may change it; it stays the caller's.
+ * @param name UTF-8, need not be terminated, may hold NUL characters. `name_length` elements, read during the
+ *     call only; NULL only when `name_length` is 0.
+ * @param name_length Length of the name in bytes.
+ * @param descriptor Copied. Required. Read during the call only; stays the caller's.
+ * @param make Required.
+ * @param context Handed to `make`. May be NULL. Handed back to the callback as it is, never looked at.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: those of hurray_file_writer_add; of the callback; NULL_POINTER,
+ *     INVALID_HANDLE: it gave no tensor, or no live one; INVALID_ARGUMENT: it gave another tensor than the
+ *     announced one
+ * @owner the tensor that `make` gives is the library's; `make` and what `context` stands for must live until
+ *     the call that writes the tensor has returned, or the writer is destroyed
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_writer_add_source(HurrayFileWriter *writer, const char *name,
+                                                      uint64_t name_length,
+                                                      const HurrayDescriptor *descriptor,
+                                                      HurrayTensorSourceFn make, void *context,
+                                                      HurrayError *error);
+
+/**
+ * Adds a composite: its head under `name`, its members, in pre-order, as `name/0`, `name/1`, ..., those of an
+ * inner composite as `name/1/0`, ...
+ *
+ * @param writer Required. The call may change it; it stays the caller's.
+ * @param name UTF-8, need not be terminated, may hold NUL characters. `name_length` elements, read during the
+ *     call only; NULL only when `name_length` is 0.
+ * @param name_length Length of the name in bytes.
+ * @param composite Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: those of hurray_file_writer_add; UNSUPPORTED: the format has no
+ *     composites (all but HURRAY_FORMAT_HRRY)
+ * @owner `composite` stays the caller's and may be destroyed at once
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: composite
+ */
+HURRAY_API HurrayStatus hurray_file_writer_add_composite(HurrayFileWriter *writer, const char *name,
+                                                         uint64_t name_length,
+                                                         const HurrayComposite *composite, HurrayError *error);
+
+/**
+ * Sets a metadata entry to a text; both texts are copied, and the last value of a key counts.
+ *
+ * @param writer Required. The call may change it; it stays the caller's.
+ * @param key `key_length` elements, read during the call only; NULL only when `key_length` is 0.
+ * @param value `value_length` elements, read during the call only; NULL only when `value_length` is 0.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: a text that is no UTF-8, an empty key where the
+ *     format has none; UNSUPPORTED: the format has no metadata
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key,
+                                                        uint64_t key_length, const char *value,
+                                                        uint64_t value_length, HurrayError *error);
+
+/**
+ * Sets a metadata entry to a value of any type but HURRAY_METADATA_ARRAY; it is copied, and the last value of
+ * a key counts.
+ *
+ * @param writer Required. The call may change it; it stays the caller's.
+ * @param key `key_length` elements, read during the call only; NULL only when `key_length` is 0.
+ * @param value Its key and count are not looked at. Required. Read during the call only; stays the caller's.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: those of hurray_file_writer_set_metadata; INVALID_ARGUMENT: a type
+ *     that is none, an array, a boolean that is neither 0 nor 1; NULL_POINTER: value->value with a length;
+ *     UNSUPPORTED: the format cannot hold such a value
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_writer_set_value(HurrayFileWriter *writer, const char *key,
+                                                     uint64_t key_length, const HurrayFileMetadata *value,
+                                                     HurrayError *error);
+
+/**
+ * Sets a metadata entry to an array; it is copied, and the last value of a key counts.
+ *
+ * @param writer Required. The call may change it; it stays the caller's.
+ * @param key `key_length` elements, read during the call only; NULL only when `key_length` is 0.
+ * @param element_type HURRAY_METADATA_ value, not HURRAY_METADATA_ARRAY.
+ * @param elements Each of that type and with the struct_size of the first, which is the distance from one to
+ *     the next in memory, in bytes; keys and counts are not looked at. `count` elements, read during the call
+ *     only; NULL only when `count` is 0.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: those of hurray_file_writer_set_value
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_writer_set_array(HurrayFileWriter *writer, const char *key,
+                                                     uint64_t key_length, uint8_t element_type,
+                                                     const HurrayFileMetadata *elements, uint64_t count,
+                                                     HurrayError *error);
+
+/**
+ * How many bytes were gathered, unpacked or converted on their way into the file so far; all others were
+ * written from where they lie.
+ *
+ * @param writer Required. Read during the call only; stays the caller's.
+ * @param out_bytes Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: none but those of the handle
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_file_writer_copied_bytes(const HurrayFileWriter *writer, uint64_t *out_bytes,
+                                                        HurrayError *error);
 
 /* --- Streams --------------------------------------------------------------------------------------------- */
 

@@ -29,7 +29,7 @@ struct HurrayReader;
 /// Writes a stream of tensors. (format: stream)
 /// @since 4
 struct HurrayWriter;
-/// An opened, mapped model file.
+/// An opened model file.
 /// @since 4
 struct HurrayFile;
 /// A model file that is being written.

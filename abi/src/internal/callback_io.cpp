@@ -16,8 +16,8 @@ bool is_error_of_ours(std::int64_t answer) {
     return std::strcmp(hurray_status_name(static_cast<HurrayStatus>(answer)), "UNKNOWN") != 0;
 }
 
-// What a callback that did not succeed says: its own code where that is one of ours, so that a caller gets back what its
-// callback meant.
+}  // namespace
+
 std::unexpected<Error> callback_failed(const char* callback, std::int64_t answer) {
     if (is_error_of_ours(answer)) {
         return fail(static_cast<Status>(answer), Error::no_offset, "%s callback: it failed with %s (%" PRId64 ")", callback,
@@ -30,8 +30,6 @@ std::unexpected<Error> callback_failed(const char* callback, std::int64_t answer
 std::unexpected<Error> callback_threw(const char* callback) {
     return fail(Status::internal_panic, Error::no_offset, "%s callback: it threw an exception", callback);
 }
-
-}  // namespace
 
 Result<std::size_t> CallbackSource::read_some(std::span<std::byte> into) {
     if (into.empty()) return std::size_t{0};

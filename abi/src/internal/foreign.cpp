@@ -300,6 +300,37 @@ Result<HurrayTensor*> import_pair(HurrayBufferList*& list, HurrayTensorContext*&
     return tensor;
 }
 
+Result<Buffer> shared_memory(const HurrayBuffer* buffer) {
+    if (origin_of(buffer) == Origin::own) {
+        Buffer memory = buffer->value;
+        if (buffer->context_owner) {
+            memory.storage = memory.storage ? Ref<Storage>::adopt(new JointOwner(buffer->context_owner, memory.storage))
+                                            : buffer->context_owner;
+        }
+        return memory;
+    }
+    const ExchangeTable& table = table_of(buffer);
+    const auto list = std::make_unique<HurrayBufferList>();
+    HurrayBuffer* share = nullptr;
+    if (auto shared = HURRAY_FOREIGN(table, buffer_share, buffer, &share, static_cast<HurrayError*>(nullptr)); !shared) {
+        return std::unexpected(shared.error());
+    }
+    if (share == nullptr || origin_of(share) != Origin::foreign) {
+        return invalid_handle("buffer of another copy", "a live share of it");
+    }
+    const auto end_share = [&] { (void)HURRAY_FOREIGN(table, buffer_destroy, share); };
+    try {
+        if (auto pushed = push_foreign(*list, share); !pushed) {
+            end_share();
+            return std::unexpected(pushed.error());
+        }
+    } catch (...) {
+        end_share();
+        throw;
+    }
+    return list->slots.front()->value;
+}
+
 Result<LocalTensor> LocalTensor::of(const HurrayTensor* tensor) {
     if (origin_of(tensor) == Origin::own) return LocalTensor(tensor, nullptr);
     const ExchangeTable& table = table_of(tensor);

@@ -28,6 +28,10 @@ Result<HurrayTensor*> make_tensor_of(const Descriptor& descriptor, HurrayBufferL
 /// @param options how to read the context's descriptor
 Result<HurrayTensor*> import_pair(HurrayBufferList*& list, HurrayTensorContext*& context, const DecodeOptions& options = {});
 
+/// The memory of a buffer of whichever copy, shared: its storage keeps all that the buffer needs. Without the event or stream
+/// that it came with.
+Result<Buffer> shared_memory(const HurrayBuffer* buffer);
+
 /// A tensor that is ours, for as long as the object lives: the caller's own, or a share of another copy's.
 class LocalTensor {
 public:

@@ -575,30 +575,6 @@ public enum ViewFlags : uint
     Quantized = 8,
 }
 
-/// <summary>File formats.</summary>
-public enum FileFormat : uint
-{
-    /// <summary>Recognise the format by the file's content.</summary>
-    Auto = 0,
-
-    /// <summary>safetensors.</summary>
-    Safetensors = 1,
-}
-
-/// <summary>Alignment policies.</summary>
-public enum AlignmentPolicy : uint
-{
-    /// <summary>Hand over data that is not aligned to 64 bytes as a base rounded down plus byte_offset;
-    /// nothing is copied.</summary>
-    Offset = 0,
-
-    /// <summary>Copy such data into aligned memory; the copied bytes are counted.</summary>
-    Copy = 1,
-
-    /// <summary>Refuse such data with HURRAY_ERR_MISALIGNED.</summary>
-    Require = 2,
-}
-
 /// <summary>Stream flags.</summary>
 [Flags]
 public enum StreamFlags : uint
@@ -617,6 +593,132 @@ public enum StreamFlags : uint
     /// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
     /// nobody knows where the next tensor starts.</summary>
     Permissive = 4,
+}
+
+/// <summary>File formats.</summary>
+public enum FileFormat : uint
+{
+    /// <summary>Recognise the format by the file's content.</summary>
+    Auto = 0,
+
+    /// <summary>safetensors.</summary>
+    Safetensors = 1,
+
+    /// <summary>Hurray's own. (format: file)</summary>
+    Hrry = 2,
+
+    /// <summary>GGUF, versions 2 and 3.</summary>
+    Gguf = 3,
+
+    /// <summary>NumPy's .npy: one tensor, whose name is "data".</summary>
+    Npy = 4,
+
+    /// <summary>NumPy's .npz: a ZIP archive of .npy files.</summary>
+    Npz = 5,
+}
+
+/// <summary>Alignment policies.</summary>
+public enum AlignmentPolicy : uint
+{
+    /// <summary>Hand over data that is not aligned to 64 bytes as a base rounded down plus byte_offset;
+    /// nothing is copied.</summary>
+    Offset = 0,
+
+    /// <summary>Copy such data into aligned memory; the copied bytes are counted.</summary>
+    Copy = 1,
+
+    /// <summary>Refuse such data with HURRAY_ERR_MISALIGNED.</summary>
+    Require = 2,
+}
+
+/// <summary>Ways to get at a file's bytes.</summary>
+public enum FileAccess : uint
+{
+    /// <summary>Map the file: nothing is copied, and it must not change while it, or a tensor of it, is in
+    /// use.</summary>
+    Map = 0,
+
+    /// <summary>Read what is asked for into memory of the library, which is counted as copied: for network
+    /// file systems, and for files that somebody else may cut or replace. A file that is cut is an error
+    /// then, never a signal.</summary>
+    Read = 1,
+}
+
+/// <summary>What becomes of quantized blocks that are no exact scheme of the format (GGUF).</summary>
+public enum InexactBlocks : uint
+{
+    /// <summary>Rows of uint8, as they lie, under a private quantization scheme that names the block type
+    /// (docs/formats/gguf.md).</summary>
+    Raw = 0,
+
+    /// <summary>Dequantized to float32, exactly as the format's own library does.</summary>
+    Float32 = 1,
+
+    /// <summary>Dequantized to float16.</summary>
+    Float16 = 2,
+
+    /// <summary>Refused with HURRAY_ERR_UNSUPPORTED.</summary>
+    Refuse = 3,
+}
+
+/// <summary>Flags of opening a file.</summary>
+[Flags]
+public enum FileFlags : uint
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.</summary>
+    PrivateTags = 1,
+
+    /// <summary>Accept element types, layouts and quantization schemes that are not known, see
+    /// HURRAY_DECODE_PERMISSIVE.</summary>
+    Permissive = 2,
+
+    /// <summary>HURRAY_FORMAT_GGUF: treat blocks that are a scheme of the format (Q4_0, Q8_0, MXFP4) as
+    /// inexact_blocks says, too. Needed for the rare block that its scheme cannot say, such as one whose
+    /// scale is NaN.</summary>
+    NoExactSchemes = 4,
+}
+
+/// <summary>Types of metadata values. The numbers are those of the format. (format: file).</summary>
+public enum MetadataType : byte
+{
+    /// <summary>UTF-8 text.</summary>
+    String = 1,
+
+    /// <summary>A signed number.</summary>
+    Int64 = 2,
+
+    /// <summary>An unsigned number.</summary>
+    UInt64 = 3,
+
+    /// <summary>A float64.</summary>
+    Float64 = 4,
+
+    /// <summary>True or false.</summary>
+    Bool = 5,
+
+    /// <summary>Bytes of any meaning.</summary>
+    Bytes = 6,
+
+    /// <summary>Values of one of the types above.</summary>
+    Array = 7,
+}
+
+/// <summary>Flags of writing a file.</summary>
+[Flags]
+public enum FileWriterFlags : uint
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>HURRAY_FORMAT_HRRY: keep the index in the order in which the tensors were added, instead of
+    /// sorted by name. Readers then need a table of their own to find a name.</summary>
+    UnsortedIndex = 1,
+
+    /// <summary>HURRAY_FORMAT_NPZ: compress with deflate.</summary>
+    Compress = 2,
 }
 
 /// <summary>Channel flags.</summary>

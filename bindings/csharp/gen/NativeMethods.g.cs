@@ -1222,23 +1222,45 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_producer_release")]
     internal static partial HurrayStatus ProducerRelease(ref NativeProducer producer, NativeError* error);
 
-    /// <summary>Opens a model file and maps it read-only; no tensor data is read. Every name, type, shape and
-    /// range is checked before the call returns. The file must not change while it, or a tensor of it, is in
-    /// use: a mapped file that is cut raises SIGBUS in whoever reads it.</summary>
+    /// <summary>Opens a model file and, unless the options say HURRAY_ACCESS_READ, maps it read-only; no
+    /// tensor data is read. Every name, type, shape and range is checked before the call returns
+    /// (HURRAY_FORMAT_HRRY: descriptors when they are asked for). A mapped file must not change while it, or
+    /// a tensor of it, is in use: one that is cut raises SIGBUS in whoever reads it.</summary>
     /// <remarks><para>Owner: caller</para>
     /// <para>Errors: IO, NOT_FOUND, INVALID_FORMAT, LIMIT_EXCEEDED, UNSUPPORTED, INVALID_ARGUMENT</para>
     /// <para>Thread: any</para>
+    /// <para>Specification: format: file</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="path">file name, in the encoding of the operating system (UTF-8 on Windows and macOS).
     /// Required. NUL-terminated UTF-8, read during the call only.</param>
-    /// <param name="options">null: recognise the format, hand over unaligned data as it lies, header limit
-    /// 100,000,000 bytes. May be NULL. Read during the call only; stays the caller's.</param>
+    /// <param name="options">null: recognise the format, map, hand over unaligned data as it lies, the
+    /// format's own limit of the header. May be NULL. Read during the call only; stays the caller's.</param>
     /// <param name="outFile">Required. Receives a new handle that the caller owns and ends with
     /// hurray_file_destroy; NULL before anything else.</param>
     /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
     /// success.</param>
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_open")]
     internal static partial HurrayStatus FileOpen([MarshalAs(UnmanagedType.LPUTF8Str)] string path, NativeFileOptions* options, out FileHandle outFile, NativeError* error);
+
+    /// <summary>Opens a model file whose bytes are in memory. Its tensors lie in that memory: nothing is
+    /// copied but what would be of a file, too. The memory must not change while the file, or a tensor of it,
+    /// is in use.</summary>
+    /// <remarks><para>Owner: caller; `buffer` stays the caller's and may be destroyed at once</para>
+    /// <para>Errors: those of hurray_file_open; UNSUPPORTED: memory that the CPU cannot read;
+    /// INVALID_SYNC_MODE: not PRODUCER_SYNCED</para>
+    /// <para>Thread: any</para>
+    /// <para>Specification: format: file</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="buffer">the whole file, of whichever copy of the library; shared. Required. Read during
+    /// the call only; stays the caller's.</param>
+    /// <param name="options">as for hurray_file_open. May be NULL. Read during the call only; stays the
+    /// caller's.</param>
+    /// <param name="outFile">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_file_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_open_buffer")]
+    internal static partial HurrayStatus FileOpenBuffer(BufferHandle buffer, NativeFileOptions* options, out FileHandle outFile, NativeError* error);
 
     /// <summary>Fills a struct with facts about the file.</summary>
     /// <remarks><para>Errors: INVALID_ARGUMENT: struct_size is too small</para>
@@ -1251,15 +1273,52 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_info")]
     internal static partial HurrayStatus FileInfo(FileHandle file, ref NativeFileInfo outInfo, NativeError* error);
 
+    /// <summary>The name of a format, for messages: "safetensors", ".hrry", "GGUF", ".npy", ".npz";
+    /// "automatic" for HURRAY_FORMAT_AUTO and "?" for a number that is no format.</summary>
+    /// <remarks><para>Owner: static storage</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="format">A value.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_format_name")]
+    internal static partial byte* FormatName(uint format);
+
+    /// <summary>Ends a file. Tensors that were made from it keep the mapping, or the memory, alive.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed</para>
+    /// <para>Thread: any; of a file in memory: the thread that runs the memory's release, when the file has
+    /// the last share of it</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="file">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_destroy")]
+    internal static partial HurrayStatus FileDestroy(ref nint file);
+
+    /// <summary>Ends a file on a thread that must not run callbacks: see
+    /// hurray_buffer_destroy_deferred.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="file">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_destroy_deferred")]
+    internal static partial HurrayStatus FileDestroyDeferred(ref nint file, NativeError* error);
+
     /// <summary>Fills a struct with the name, type, shape and place of a tensor, without touching its
     /// data.</summary>
     /// <remarks><para>Owner: the pointers in the struct belong to `file` and live until it is
     /// destroyed</para>
-    /// <para>Errors: INDEX_OUT_OF_BOUNDS, INVALID_ARGUMENT</para>
+    /// <para>Errors: INDEX_OUT_OF_BOUNDS; INVALID_ARGUMENT: struct_size; HURRAY_FORMAT_HRRY, whose
+    /// descriptors are read here: those of hurray_descriptor_decode</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="file">Required. Read during the call only; stays the caller's.</param>
-    /// <param name="index">below HurrayFileInfo.tensor_count; the order is that of the file's header.</param>
+    /// <param name="index">below HurrayFileInfo.tensor_count; the order is that of the file's header or
+    /// index.</param>
     /// <param name="outInfo">Required. Receives the result; zeroed before anything else.</param>
     /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
     /// success.</param>
@@ -1280,13 +1339,51 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_find")]
     internal static partial HurrayStatus FileFind(FileHandle file, ReadOnlySpan<byte> name, ulong nameLength, out ulong outIndex, NativeError* error);
 
-    /// <summary>Makes a tensor over the mapped bytes. Nothing is copied, except where the file's form is not
-    /// that of the format (booleans of one byte each) or the options ask for aligned copies; copies are
-    /// counted in HurrayFileInfo.copied_bytes.</summary>
+    /// <summary>The descriptor of a tensor, without touching its data. Where data that is not aligned is
+    /// handed over as it lies (HURRAY_ALIGN_OFFSET), the tensor's own may differ from it in byte_offset and
+    /// in the size of buffer 0, by the bytes in front.</summary>
+    /// <remarks><para>Owner: caller; independent of the file</para>
+    /// <para>Errors: INDEX_OUT_OF_BOUNDS; HURRAY_FORMAT_HRRY: those of hurray_descriptor_decode</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="file">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">A value.</param>
+    /// <param name="outDescriptor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_descriptor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_descriptor")]
+    internal static partial HurrayStatus FileDescriptor(FileHandle file, ulong index, out DescriptorHandle outDescriptor, NativeError* error);
+
+    /// <summary>Where in the file the bytes of a tensor's buffer come from: for programs that read the file
+    /// themselves, or ask a system to fetch the range. What is repacked or compressed has its range as it
+    /// lies there.</summary>
+    /// <remarks><para>Errors: INDEX_OUT_OF_BOUNDS; HURRAY_FORMAT_HRRY: those of
+    /// hurray_descriptor_decode</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="file">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">A value.</param>
+    /// <param name="buffer">below the number of buffers of the tensor's descriptor.</param>
+    /// <param name="outOffset">bytes from the start of the file. Required. Receives the result; zeroed before
+    /// anything else.</param>
+    /// <param name="outSize">length of the range in bytes. Required. Receives the result; zeroed before
+    /// anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_buffer_range")]
+    internal static partial HurrayStatus FileBufferRange(FileHandle file, ulong index, ulong buffer, out ulong outOffset, out ulong outSize, NativeError* error);
+
+    /// <summary>Makes a tensor over the mapped bytes, read-only. Nothing is copied, except where the file's
+    /// form is not that of the format (booleans of one byte each, blocks that are repacked, big-endian
+    /// numbers, compressed data), where the options ask for aligned copies, or where the file is not mapped;
+    /// copies are counted in HurrayFileInfo.copied_bytes. Of a composite's head this is the head alone: see
+    /// hurray_file_composite.</summary>
     /// <remarks><para>Owner: caller; the tensor keeps the mapping alive, also after the file is
     /// destroyed</para>
-    /// <para>Errors: INDEX_OUT_OF_BOUNDS; MISALIGNED: under HURRAY_ALIGN_REQUIRE; INVALID_FORMAT: a boolean
-    /// is neither 0 nor 1; UNSUPPORTED; OUT_OF_MEMORY</para>
+    /// <para>Errors: INDEX_OUT_OF_BOUNDS; MISALIGNED: under HURRAY_ALIGN_REQUIRE; INVALID_FORMAT: data that
+    /// is none of its type, such as a boolean that is neither 0 nor 1, or a file that was cut; UNSUPPORTED;
+    /// IO: under HURRAY_ACCESS_READ; OUT_OF_MEMORY</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="file">Required. Read during the call only; stays the caller's.</param>
@@ -1298,10 +1395,26 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_tensor")]
     internal static partial HurrayStatus FileTensor(FileHandle file, ulong index, out TensorHandle outTensor, NativeError* error);
 
+    /// <summary>Makes a composite of its head and all its members. (format: composite)</summary>
+    /// <remarks><para>Owner: caller; it keeps the mapping alive, also after the file is destroyed</para>
+    /// <para>Errors: those of hurray_file_tensor; INVALID_ARGUMENT: no head of a composite;
+    /// INVALID_COMPOSITE</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="file">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">of the head.</param>
+    /// <param name="outComposite">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_composite_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_composite")]
+    internal static partial HurrayStatus FileComposite(FileHandle file, ulong index, out CompositeHandle outComposite, NativeError* error);
+
     /// <summary>Fills a struct with one metadata entry.</summary>
     /// <remarks><para>Owner: the pointers in the struct belong to `file` and live until it is
     /// destroyed</para>
-    /// <para>Errors: INDEX_OUT_OF_BOUNDS, INVALID_ARGUMENT</para>
+    /// <para>Errors: INDEX_OUT_OF_BOUNDS; INVALID_ARGUMENT: struct_size</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="file">Required. Read during the call only; stays the caller's.</param>
@@ -1312,19 +1425,39 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_metadata")]
     internal static partial HurrayStatus FileMetadata(FileHandle file, ulong index, ref NativeFileMetadata outEntry, NativeError* error);
 
-    /// <summary>Ends a file. Tensors that were made from it keep the mapping alive.</summary>
-    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
-    /// no-op</para>
-    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed</para>
-    /// <para>Thread: any</para>
+    /// <summary>Finds a metadata entry by its key.</summary>
+    /// <remarks><para>Errors: NOT_FOUND</para>
+    /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
-    /// <param name="file">Address of the caller's variable: its handle is ended and the variable becomes
-    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
-    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_destroy")]
-    internal static partial HurrayStatus FileDestroy(ref nint file);
+    /// <param name="file">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="key">UTF-8, need not be terminated, may hold NUL characters. `key_length` elements, read
+    /// during the call only; NULL only when `key_length` is 0.</param>
+    /// <param name="keyLength">length of the key in bytes.</param>
+    /// <param name="outIndex">for hurray_file_metadata. Required. Receives the result; zeroed before anything
+    /// else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_find_metadata")]
+    internal static partial HurrayStatus FileFindMetadata(FileHandle file, ReadOnlySpan<byte> key, ulong keyLength, out ulong outIndex, NativeError* error);
 
-    /// <summary>Starts a model file. Until hurray_file_writer_finish succeeds a file of that name stays as it
-    /// was, also when it is the one that the tensors are mapped from.</summary>
+    /// <summary>Fills a struct with one element of an array; its key is null.</summary>
+    /// <remarks><para>Owner: the pointers in the struct belong to `file` and live until it is
+    /// destroyed</para>
+    /// <para>Errors: INDEX_OUT_OF_BOUNDS; INVALID_ARGUMENT: not an array, struct_size</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="file">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">of the entry, whose type is HURRAY_METADATA_ARRAY.</param>
+    /// <param name="element">below HurrayFileMetadata.count of that entry.</param>
+    /// <param name="outElement">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_metadata_element")]
+    internal static partial HurrayStatus FileMetadataElement(FileHandle file, ulong index, ulong element, ref NativeFileMetadata outElement, NativeError* error);
+
+    /// <summary>Starts a model file with the default options of its format. Until hurray_file_writer_finish
+    /// succeeds a file of that name stays as it was, also when it is the one that the tensors are mapped
+    /// from.</summary>
     /// <remarks><para>Owner: caller</para>
     /// <para>Errors: INVALID_ARGUMENT: no such format, an empty path, or something that is no file is in the
     /// way; NOT_FOUND: no such folder; IO</para>
@@ -1332,7 +1465,7 @@ internal static unsafe partial class NativeMethods
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="path">file name, as for hurray_file_open. Required. NUL-terminated UTF-8, read during the
     /// call only.</param>
-    /// <param name="format">HURRAY_FORMAT_SAFETENSORS.</param>
+    /// <param name="format">HURRAY_FORMAT_ value, not HURRAY_FORMAT_AUTO.</param>
     /// <param name="outWriter">Required. Receives a new handle that the caller owns and ends with
     /// hurray_file_writer_destroy; NULL before anything else.</param>
     /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
@@ -1340,11 +1473,107 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_create")]
     internal static partial HurrayStatus FileWriterCreate([MarshalAs(UnmanagedType.LPUTF8Str)] string path, uint format, out FileWriterHandle outWriter, NativeError* error);
 
-    /// <summary>Adds a tensor. Its memory is shared, not copied, until the file is finished or the writer
-    /// destroyed.</summary>
+    /// <summary>Starts a model file, as hurray_file_writer_create does, with options.</summary>
+    /// <remarks><para>Owner: caller</para>
+    /// <para>Errors: those of hurray_file_writer_create; INVALID_ARGUMENT: options that are not the
+    /// format's</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="path">file name, as for hurray_file_open. Required. NUL-terminated UTF-8, read during the
+    /// call only.</param>
+    /// <param name="options">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outWriter">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_file_writer_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_create_with")]
+    internal static partial HurrayStatus FileWriterCreateWith([MarshalAs(UnmanagedType.LPUTF8Str)] string path, in NativeFileWriterOptions options, out FileWriterHandle outWriter, NativeError* error);
+
+    /// <summary>Starts a model file that goes to a file descriptor, a pipe or socket, too: from where it
+    /// stands, front to back, without seeking. What was written stays written, also when the writer does not
+    /// finish.</summary>
+    /// <remarks><para>Owner: caller</para>
+    /// <para>Errors: INVALID_ARGUMENT: fd is negative, options that are not the format's</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="fd">stays the caller's, and must stay open until the writer has ended.</param>
+    /// <param name="options">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outWriter">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_file_writer_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_to_fd")]
+    internal static partial HurrayStatus FileWriterToFd(int fd, in NativeFileWriterOptions options, out FileWriterHandle outWriter, NativeError* error);
+
+    /// <summary><para>Starts a model file that a callback takes, front to back, on the threads that
+    /// write.</para>
+    /// <para>A callback that throws or fails ends the writer: INTERNAL_PANIC, or the code that it returned
+    /// (IO, where that is none of the library's).</para></summary>
+    /// <remarks><para>Owner: the writer is the caller's; `write` and what `context` stands for must live
+    /// until the writer is destroyed</para>
+    /// <para>Errors: INVALID_ARGUMENT: options that are not the format's</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="write">Required.</param>
+    /// <param name="context">handed to `write`. May be NULL. Handed back to the callback as it is, never
+    /// looked at.</param>
+    /// <param name="options">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outWriter">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_file_writer_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_to_callback")]
+    internal static partial HurrayStatus FileWriterToCallback(delegate* unmanaged[Cdecl]<void*, void*, ulong, int> write, void* context, in NativeFileWriterOptions options, out FileWriterHandle outWriter, NativeError* error);
+
+    /// <summary>Writes what is left; a file with a path comes to disk and under its name in one step.
+    /// Afterwards the writer can only be destroyed.</summary>
+    /// <remarks><para>Errors: IO: the old file, if any, is as it was; NOT_FOUND: the folder is gone;
+    /// LIMIT_EXCEEDED: the header would be longer than readers accept; INVALID_ARGUMENT: finished already,
+    /// another tensor than the announced one, or a callback uses the writer that called it; those of
+    /// callbacks; INTERNAL_PANIC: a callback threw</para>
+    /// <para>Thread: one thread at a time; releases of tensors of which the writer held the last share run on
+    /// it</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="writer">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_finish")]
+    internal static partial HurrayStatus FileWriterFinish(FileWriterHandle writer, NativeError* error);
+
+    /// <summary>Ends a writer. Without a successful finish nothing remains of what it wrote.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed; INVALID_ARGUMENT: a callback uses
+    /// the writer that called it</para>
+    /// <para>Thread: the thread that runs the releases of tensors of which the writer held the last
+    /// share</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="writer">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_destroy")]
+    internal static partial HurrayStatus FileWriterDestroy(ref nint writer);
+
+    /// <summary>Ends a writer on a thread that must not run callbacks: see
+    /// hurray_buffer_destroy_deferred.</summary>
+    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
+    /// no-op</para>
+    /// <para>Errors: INVALID_HANDLE; INVALID_ARGUMENT: a callback uses the writer that called it</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="writer">Address of the caller's variable: its handle is ended and the variable becomes
+    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_destroy_deferred")]
+    internal static partial HurrayStatus FileWriterDestroyDeferred(ref nint writer, NativeError* error);
+
+    /// <summary>Adds a tensor. HURRAY_FORMAT_HRRY and HURRAY_FORMAT_NPZ, which are written front to back,
+    /// write it at once; the others share its memory until the file is finished or the writer destroyed. No
+    /// copy of it is made.</summary>
     /// <remarks><para>Owner: `tensor` stays the caller's and may be destroyed at once</para>
-    /// <para>Errors: INVALID_ARGUMENT: a name that is taken or no UTF-8; UNSUPPORTED: the format cannot hold
-    /// such a tensor</para>
+    /// <para>Errors: INVALID_ARGUMENT: a name that is taken, not fit for the format or no UTF-8, a writer
+    /// that has finished, or a callback uses the writer that called it; UNSUPPORTED: the format cannot hold
+    /// such a tensor; IO, upon which the writer can only be destroyed; those of the callback</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="writer">Required. The call may change it; it stays the caller's.</param>
@@ -1357,8 +1586,54 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_add")]
     internal static partial HurrayStatus FileWriterAdd(FileWriterHandle writer, ReadOnlySpan<byte> name, ulong nameLength, TensorHandle tensor, NativeError* error);
 
-    /// <summary>Sets a metadata entry; both texts are copied, and the last value of a key counts.</summary>
-    /// <remarks><para>Errors: INVALID_ARGUMENT: a text that is no UTF-8</para>
+    /// <summary><para>Announces a tensor that a callback makes when it is written: at once, or when the file
+    /// is finished, as hurray_file_writer_add says. A conversion so needs memory for one tensor at a time.
+    /// The library destroys the tensor when it is written.</para>
+    /// <para>The tensor must have the type, layout, shape and sections of `descriptor`, and buffers of its
+    /// sizes (the bytes of other owners in front of memory that is not aligned do not count). A callback that
+    /// throws or fails ends the writer: INTERNAL_PANIC, or the code that it returned (IO, where that is none
+    /// of the library's).</para></summary>
+    /// <remarks><para>Owner: the tensor that `make` gives is the library's; `make` and what `context` stands
+    /// for must live until the call that writes the tensor has returned, or the writer is destroyed</para>
+    /// <para>Errors: those of hurray_file_writer_add; of the callback; NULL_POINTER, INVALID_HANDLE: it gave
+    /// no tensor, or no live one; INVALID_ARGUMENT: it gave another tensor than the announced one</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="writer">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="name">UTF-8, need not be terminated, may hold NUL characters. `name_length` elements,
+    /// read during the call only; NULL only when `name_length` is 0.</param>
+    /// <param name="nameLength">length of the name in bytes.</param>
+    /// <param name="descriptor">copied. Required. Read during the call only; stays the caller's.</param>
+    /// <param name="make">Required.</param>
+    /// <param name="context">handed to `make`. May be NULL. Handed back to the callback as it is, never
+    /// looked at.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_add_source")]
+    internal static partial HurrayStatus FileWriterAddSource(FileWriterHandle writer, ReadOnlySpan<byte> name, ulong nameLength, DescriptorHandle descriptor, delegate* unmanaged[Cdecl]<void*, nint*, int> make, void* context, NativeError* error);
+
+    /// <summary>Adds a composite: its head under `name`, its members, in pre-order, as `name/0`, `name/1`,
+    /// ..., those of an inner composite as `name/1/0`, ...</summary>
+    /// <remarks><para>Owner: `composite` stays the caller's and may be destroyed at once</para>
+    /// <para>Errors: those of hurray_file_writer_add; UNSUPPORTED: the format has no composites (all but
+    /// HURRAY_FORMAT_HRRY)</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: composite</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="writer">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="name">UTF-8, need not be terminated, may hold NUL characters. `name_length` elements,
+    /// read during the call only; NULL only when `name_length` is 0.</param>
+    /// <param name="nameLength">length of the name in bytes.</param>
+    /// <param name="composite">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_add_composite")]
+    internal static partial HurrayStatus FileWriterAddComposite(FileWriterHandle writer, ReadOnlySpan<byte> name, ulong nameLength, CompositeHandle composite, NativeError* error);
+
+    /// <summary>Sets a metadata entry to a text; both texts are copied, and the last value of a key
+    /// counts.</summary>
+    /// <remarks><para>Errors: INVALID_ARGUMENT: a text that is no UTF-8, an empty key where the format has
+    /// none; UNSUPPORTED: the format has no metadata</para>
     /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="writer">Required. The call may change it; it stays the caller's.</param>
@@ -1373,45 +1648,54 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_set_metadata")]
     internal static partial HurrayStatus FileWriterSetMetadata(FileWriterHandle writer, ReadOnlySpan<byte> key, ulong keyLength, ReadOnlySpan<byte> value, ulong valueLength, NativeError* error);
 
-    /// <summary>Writes the file to disk and puts it under its name in one step. Afterwards the writer can
-    /// only be destroyed.</summary>
-    /// <remarks><para>Errors: IO: the old file, if any, is as it was; NOT_FOUND: the folder is gone;
-    /// LIMIT_EXCEEDED: the header would be longer than readers accept; INVALID_ARGUMENT: finished
-    /// already</para>
-    /// <para>Thread: one thread at a time; releases of tensors of which the writer held the last share run on
-    /// it</para>
+    /// <summary>Sets a metadata entry to a value of any type but HURRAY_METADATA_ARRAY; it is copied, and the
+    /// last value of a key counts.</summary>
+    /// <remarks><para>Errors: those of hurray_file_writer_set_metadata; INVALID_ARGUMENT: a type that is
+    /// none, an array, a boolean that is neither 0 nor 1; NULL_POINTER: value-&gt;value with a length;
+    /// UNSUPPORTED: the format cannot hold such a value</para>
+    /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
     /// <param name="writer">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="key">`key_length` elements, read during the call only; NULL only when `key_length` is
+    /// 0.</param>
+    /// <param name="keyLength">A value.</param>
+    /// <param name="value">its key and count are not looked at. Required. Read during the call only; stays
+    /// the caller's.</param>
     /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
     /// success.</param>
-    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_finish")]
-    internal static partial HurrayStatus FileWriterFinish(FileWriterHandle writer, NativeError* error);
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_set_value")]
+    internal static partial HurrayStatus FileWriterSetValue(FileWriterHandle writer, ReadOnlySpan<byte> key, ulong keyLength, in NativeFileMetadata value, NativeError* error);
 
-    /// <summary>Ends a writer. Without a successful finish nothing remains of what it wrote.</summary>
-    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
-    /// no-op</para>
-    /// <para>Errors: INVALID_HANDLE: (checked builds) already destroyed</para>
-    /// <para>Thread: the thread that runs the releases of tensors of which the writer held the last
-    /// share</para>
+    /// <summary>Sets a metadata entry to an array; it is copied, and the last value of a key
+    /// counts.</summary>
+    /// <remarks><para>Errors: those of hurray_file_writer_set_value</para>
+    /// <para>Thread: one thread at a time</para>
     /// <para>Since version 4 of the C ABI</para></remarks>
-    /// <param name="writer">Address of the caller's variable: its handle is ended and the variable becomes
-    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
-    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_destroy")]
-    internal static partial HurrayStatus FileWriterDestroy(ref nint writer);
-
-    /// <summary>Ends a writer on a thread that must not run callbacks: see
-    /// hurray_buffer_destroy_deferred.</summary>
-    /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
-    /// no-op</para>
-    /// <para>Errors: INVALID_HANDLE</para>
-    /// <para>Thread: any</para>
-    /// <para>Since version 4 of the C ABI</para></remarks>
-    /// <param name="writer">Address of the caller's variable: its handle is ended and the variable becomes
-    /// NULL. A NULL variable, or NULL itself, is a no-op.</param>
+    /// <param name="writer">Required. The call may change it; it stays the caller's.</param>
+    /// <param name="key">`key_length` elements, read during the call only; NULL only when `key_length` is
+    /// 0.</param>
+    /// <param name="keyLength">A value.</param>
+    /// <param name="elementType">HURRAY_METADATA_ value, not HURRAY_METADATA_ARRAY.</param>
+    /// <param name="elements">each of that type and with the struct_size of the first, which is the distance
+    /// from one to the next in memory, in bytes; keys and counts are not looked at. `count` elements, read
+    /// during the call only; NULL only when `count` is 0.</param>
+    /// <param name="count">A value.</param>
     /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
     /// success.</param>
-    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_destroy_deferred")]
-    internal static partial HurrayStatus FileWriterDestroyDeferred(ref nint writer, NativeError* error);
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_set_array")]
+    internal static partial HurrayStatus FileWriterSetArray(FileWriterHandle writer, ReadOnlySpan<byte> key, ulong keyLength, byte elementType, ReadOnlySpan<NativeFileMetadata> elements, ulong count, NativeError* error);
+
+    /// <summary>How many bytes were gathered, unpacked or converted on their way into the file so far; all
+    /// others were written from where they lie.</summary>
+    /// <remarks><para>Errors: none but those of the handle</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="writer">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outBytes">Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_file_writer_copied_bytes")]
+    internal static partial HurrayStatus FileWriterCopiedBytes(FileWriterHandle writer, out ulong outBytes, NativeError* error);
 
     /// <summary>Starts to read a stream from a file descriptor: a pipe, socket or file, from where it
     /// stands.</summary>

@@ -76,12 +76,12 @@ internal sealed unsafe class WriterHandle : HurrayHandle
     private protected override HurrayStatus DestroyOnForeignThread(nint pointer) => Destroy(pointer);
 }
 
-/// <summary>An opened, mapped model file.</summary>
+/// <summary>An opened model file.</summary>
 internal sealed unsafe class FileHandle : HurrayHandle
 {
     private protected override HurrayStatus Destroy(nint pointer) => NativeMethods.FileDestroy(ref pointer);
 
-    private protected override HurrayStatus DestroyOnForeignThread(nint pointer) => Destroy(pointer);
+    private protected override HurrayStatus DestroyOnForeignThread(nint pointer) => NativeMethods.FileDestroyDeferred(ref pointer, null);
 }
 
 /// <summary>A model file that is being written.</summary>

@@ -631,125 +631,6 @@ internal unsafe struct NativeView
     public static NativeView Sized => new() { StructSize = (uint)sizeof(NativeView) };
 }
 
-/// <summary>How to open a file. All zero but struct_size: the defaults.</summary>
-[StructLayout(LayoutKind.Sequential)]
-internal unsafe struct NativeFileOptions
-{
-    /// <summary>Size of this struct, set by the caller.</summary>
-    public uint StructSize;
-
-    /// <summary>HURRAY_FORMAT_ value.</summary>
-    public uint Format;
-
-    /// <summary>HURRAY_ALIGN_ value.</summary>
-    public uint Alignment;
-
-    /// <summary>0.</summary>
-    public uint Reserved;
-
-    /// <summary>Longest header accepted, in bytes; 0 means 100,000,000.</summary>
-    public ulong HeaderLimit;
-
-    /// <summary>An empty struct that says its size.</summary>
-    public static NativeFileOptions Sized => new() { StructSize = (uint)sizeof(NativeFileOptions) };
-}
-
-/// <summary>Facts about an open file.</summary>
-[StructLayout(LayoutKind.Sequential)]
-internal unsafe struct NativeFileInfo
-{
-    /// <summary>Size of this struct, set by the caller.</summary>
-    public uint StructSize;
-
-    /// <summary>HURRAY_FORMAT_ value.</summary>
-    public uint Format;
-
-    /// <summary>Number of tensors.</summary>
-    public ulong TensorCount;
-
-    /// <summary>Number of metadata entries.</summary>
-    public ulong MetadataCount;
-
-    /// <summary>Size of the file in bytes.</summary>
-    public ulong FileSize;
-
-    /// <summary>Bytes of tensor data copied so far on behalf of this file (packing, alignment); 0 as long as
-    /// all is mapped.</summary>
-    public ulong CopiedBytes;
-
-    /// <summary>An empty struct that says its size.</summary>
-    public static NativeFileInfo Sized => new() { StructSize = (uint)sizeof(NativeFileInfo) };
-}
-
-/// <summary>One tensor of a file, without touching its data. The pointers belong to the file and live as long
-/// as it is open.</summary>
-[StructLayout(LayoutKind.Sequential)]
-internal unsafe struct NativeFileTensorInfo
-{
-    /// <summary>Size of this struct, set by the caller.</summary>
-    public uint StructSize;
-
-    /// <summary>HURRAY_TYPE_ tag.</summary>
-    public byte ElementType;
-
-    /// <summary>HURRAY_LAYOUT_ tag.</summary>
-    public byte Layout;
-
-    /// <summary>0.</summary>
-    public fixed byte Reserved[2];
-
-    /// <summary>Name, UTF-8, not terminated, may hold NUL characters.</summary>
-    public byte* Name;
-
-    /// <summary>Length of the name in bytes.</summary>
-    public ulong NameLength;
-
-    /// <summary>`rank` sizes; null for rank 0.</summary>
-    public ulong* Shape;
-
-    /// <summary>Number of dimensions.</summary>
-    public uint Rank;
-
-    /// <summary>Bits of one element, as the tensor handle will have them.</summary>
-    public uint Bits;
-
-    /// <summary>Offset of the data in the file, in bytes.</summary>
-    public ulong FileOffset;
-
-    /// <summary>Bytes that the data takes in the file.</summary>
-    public ulong ByteSize;
-
-    /// <summary>An empty struct that says its size.</summary>
-    public static NativeFileTensorInfo Sized => new() { StructSize = (uint)sizeof(NativeFileTensorInfo) };
-}
-
-/// <summary>One metadata entry of a file. The pointers belong to the file and live as long as it is
-/// open.</summary>
-[StructLayout(LayoutKind.Sequential)]
-internal unsafe struct NativeFileMetadata
-{
-    /// <summary>Size of this struct, set by the caller.</summary>
-    public uint StructSize;
-
-    /// <summary>0.</summary>
-    public uint Reserved;
-
-    /// <summary>Key, UTF-8, not terminated, may hold NUL characters.</summary>
-    public byte* Key;
-
-    /// <summary>Length of the key in bytes.</summary>
-    public ulong KeyLength;
-
-    /// <summary>Value, UTF-8, not terminated, may hold NUL characters.</summary>
-    public byte* Value;
-
-    /// <summary>Length of the value in bytes.</summary>
-    public ulong ValueLength;
-
-    /// <summary>An empty struct that says its size.</summary>
-    public static NativeFileMetadata Sized => new() { StructSize = (uint)sizeof(NativeFileMetadata) };
-}
-
 /// <summary>Limits of a stream reader. All zero but struct_size: the defaults.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct NativeStreamOptions
@@ -775,6 +656,191 @@ internal unsafe struct NativeStreamOptions
 
     /// <summary>An empty struct that says its size.</summary>
     public static NativeStreamOptions Sized => new() { StructSize = (uint)sizeof(NativeStreamOptions) };
+}
+
+/// <summary>How to open a file. All zero but struct_size: the defaults.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeFileOptions
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_FORMAT_ value.</summary>
+    public uint Format;
+
+    /// <summary>HURRAY_ALIGN_ value.</summary>
+    public uint Alignment;
+
+    /// <summary>HURRAY_ACCESS_ value; of no meaning for a file in memory.</summary>
+    public uint Access;
+
+    /// <summary>Longest header, index or metadata section accepted, in bytes; 0 means the default of the
+    /// format (safetensors: 100,000,000).</summary>
+    public ulong HeaderLimit;
+
+    /// <summary>HURRAY_INEXACT_ value.</summary>
+    public uint InexactBlocks;
+
+    /// <summary>HURRAY_FILE_ flags; of a meaning for HURRAY_FORMAT_HRRY and HURRAY_FORMAT_GGUF
+    /// only.</summary>
+    public uint Flags;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeFileOptions Sized => new() { StructSize = (uint)sizeof(NativeFileOptions) };
+}
+
+/// <summary>Facts about an open file.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeFileInfo
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_FORMAT_ value.</summary>
+    public uint Format;
+
+    /// <summary>Number of tensors.</summary>
+    public ulong TensorCount;
+
+    /// <summary>Number of metadata entries.</summary>
+    public ulong MetadataCount;
+
+    /// <summary>Size of the file in bytes.</summary>
+    public ulong FileSize;
+
+    /// <summary>Bytes of tensor data copied so far on behalf of this file (packing, alignment, repacking,
+    /// decompression, reading without a map); 0 as long as all is mapped.</summary>
+    public ulong CopiedBytes;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeFileInfo Sized => new() { StructSize = (uint)sizeof(NativeFileInfo) };
+}
+
+/// <summary>One tensor of a file, without touching its data. The pointers belong to the file and live as long
+/// as it is open.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeFileTensorInfo
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_TYPE_ tag, as the tensor handle will have it.</summary>
+    public byte ElementType;
+
+    /// <summary>HURRAY_LAYOUT_ tag, as the tensor handle will have it.</summary>
+    public byte Layout;
+
+    /// <summary>HURRAY_SCHEME_ tag of its quantization; 0: none.</summary>
+    public byte Scheme;
+
+    /// <summary>0.</summary>
+    public byte Reserved;
+
+    /// <summary>Name, UTF-8, not terminated, may hold NUL characters.</summary>
+    public byte* Name;
+
+    /// <summary>Length of the name in bytes.</summary>
+    public ulong NameLength;
+
+    /// <summary>`rank` sizes; null for rank 0.</summary>
+    public ulong* Shape;
+
+    /// <summary>Number of dimensions.</summary>
+    public uint Rank;
+
+    /// <summary>Bits of one element, as the tensor handle will have them.</summary>
+    public uint Bits;
+
+    /// <summary>Offset of the data in the file, in bytes.</summary>
+    public ulong FileOffset;
+
+    /// <summary>Bytes that the data takes in the file, padding between buffers included (compressed data: as
+    /// it lies there).</summary>
+    public ulong ByteSize;
+
+    /// <summary>The format's own word for the type ("F32", "Q4_K", "&lt;f4"), not terminated; empty for
+    /// HURRAY_FORMAT_HRRY.</summary>
+    public byte* StoredType;
+
+    /// <summary>Length of that word in bytes.</summary>
+    public ulong StoredTypeLength;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeFileTensorInfo Sized => new() { StructSize = (uint)sizeof(NativeFileTensorInfo) };
+}
+
+/// <summary>One metadata entry of a file, or one element of an array in it. Of the fields for values only
+/// that of its type is of a meaning. The pointers belong to the file and live as long as it is
+/// open.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeFileMetadata
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_METADATA_ value.</summary>
+    public byte Type;
+
+    /// <summary>Of an array: the type of its elements, never an array.</summary>
+    public byte ElementType;
+
+    /// <summary>HURRAY_METADATA_BOOL: 0 or 1.</summary>
+    public byte Boolean;
+
+    /// <summary>0.</summary>
+    public byte Reserved;
+
+    /// <summary>Key, UTF-8, not terminated, may hold NUL characters; null for an element of an
+    /// array.</summary>
+    public byte* Key;
+
+    /// <summary>Length of the key in bytes.</summary>
+    public ulong KeyLength;
+
+    /// <summary>HURRAY_METADATA_STRING: UTF-8, not terminated, may hold NUL characters.
+    /// HURRAY_METADATA_BYTES: the bytes.</summary>
+    public byte* Value;
+
+    /// <summary>Length of the string, or of the bytes, in bytes.</summary>
+    public ulong ValueLength;
+
+    /// <summary>HURRAY_METADATA_INT64.</summary>
+    public long Int64Value;
+
+    /// <summary>HURRAY_METADATA_UINT64.</summary>
+    public ulong UInt64Value;
+
+    /// <summary>HURRAY_METADATA_FLOAT64.</summary>
+    public double Float64Value;
+
+    /// <summary>HURRAY_METADATA_ARRAY: the number of its elements, for
+    /// hurray_file_metadata_element.</summary>
+    public ulong Count;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeFileMetadata Sized => new() { StructSize = (uint)sizeof(NativeFileMetadata) };
+}
+
+/// <summary>How to write a file. There is no default of the format.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeFileWriterOptions
+{
+    /// <summary>Size of this struct, set by the caller.</summary>
+    public uint StructSize;
+
+    /// <summary>HURRAY_FORMAT_ value, not HURRAY_FORMAT_AUTO.</summary>
+    public uint Format;
+
+    /// <summary>HURRAY_FORMAT_HRRY: alignment of every buffer in the file, in bytes, a power of two from 4096
+    /// to 2 MiB; HURRAY_FORMAT_GGUF: a power of two, at least 8; 0: the default of the format, and the only
+    /// choice of the others.</summary>
+    public uint DataAlignment;
+
+    /// <summary>HURRAY_FILE_WRITER_ flags, those of the format only.</summary>
+    public uint Flags;
+
+    /// <summary>An empty struct that says its size.</summary>
+    public static NativeFileWriterOptions Sized => new() { StructSize = (uint)sizeof(NativeFileWriterOptions) };
 }
 
 /// <summary>Limits of a channel. All zero but struct_size: the defaults.</summary>
@@ -1248,13 +1314,24 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayView.bytes_below", 48, (byte*)&view.BytesBelow - (byte*)&view));
         all.Add(("HurrayView.element_count", 56, (byte*)&view.ElementCount - (byte*)&view));
 
+        NativeStreamOptions streamOptions = default;
+        all.Add(("HurrayStreamOptions", 32, sizeof(NativeStreamOptions)));
+        all.Add(("HurrayStreamOptions.struct_size", 0, (byte*)&streamOptions.StructSize - (byte*)&streamOptions));
+        all.Add(("HurrayStreamOptions.flags", 4, (byte*)&streamOptions.Flags - (byte*)&streamOptions));
+        all.Add(("HurrayStreamOptions.max_descriptor_length", 8, (byte*)&streamOptions.MaxDescriptorLength - (byte*)&streamOptions));
+        all.Add(("HurrayStreamOptions.max_tensor_bytes", 16, (byte*)&streamOptions.MaxTensorBytes - (byte*)&streamOptions));
+        all.Add(("HurrayStreamOptions.max_alignment", 24, (byte*)&streamOptions.MaxAlignment - (byte*)&streamOptions));
+        all.Add(("HurrayStreamOptions.reserved", 28, (byte*)&streamOptions.Reserved - (byte*)&streamOptions));
+
         NativeFileOptions fileOptions = default;
-        all.Add(("HurrayFileOptions", 24, sizeof(NativeFileOptions)));
+        all.Add(("HurrayFileOptions", 32, sizeof(NativeFileOptions)));
         all.Add(("HurrayFileOptions.struct_size", 0, (byte*)&fileOptions.StructSize - (byte*)&fileOptions));
         all.Add(("HurrayFileOptions.format", 4, (byte*)&fileOptions.Format - (byte*)&fileOptions));
         all.Add(("HurrayFileOptions.alignment", 8, (byte*)&fileOptions.Alignment - (byte*)&fileOptions));
-        all.Add(("HurrayFileOptions.reserved", 12, (byte*)&fileOptions.Reserved - (byte*)&fileOptions));
+        all.Add(("HurrayFileOptions.access", 12, (byte*)&fileOptions.Access - (byte*)&fileOptions));
         all.Add(("HurrayFileOptions.header_limit", 16, (byte*)&fileOptions.HeaderLimit - (byte*)&fileOptions));
+        all.Add(("HurrayFileOptions.inexact_blocks", 24, (byte*)&fileOptions.InexactBlocks - (byte*)&fileOptions));
+        all.Add(("HurrayFileOptions.flags", 28, (byte*)&fileOptions.Flags - (byte*)&fileOptions));
 
         NativeFileInfo fileInfo = default;
         all.Add(("HurrayFileInfo", 40, sizeof(NativeFileInfo)));
@@ -1266,11 +1343,12 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayFileInfo.copied_bytes", 32, (byte*)&fileInfo.CopiedBytes - (byte*)&fileInfo));
 
         NativeFileTensorInfo fileTensorInfo = default;
-        all.Add(("HurrayFileTensorInfo", 56, sizeof(NativeFileTensorInfo)));
+        all.Add(("HurrayFileTensorInfo", 72, sizeof(NativeFileTensorInfo)));
         all.Add(("HurrayFileTensorInfo.struct_size", 0, (byte*)&fileTensorInfo.StructSize - (byte*)&fileTensorInfo));
         all.Add(("HurrayFileTensorInfo.element_type", 4, (byte*)&fileTensorInfo.ElementType - (byte*)&fileTensorInfo));
         all.Add(("HurrayFileTensorInfo.layout", 5, (byte*)&fileTensorInfo.Layout - (byte*)&fileTensorInfo));
-        all.Add(("HurrayFileTensorInfo.reserved", 6, (byte*)fileTensorInfo.Reserved - (byte*)&fileTensorInfo));
+        all.Add(("HurrayFileTensorInfo.scheme", 6, (byte*)&fileTensorInfo.Scheme - (byte*)&fileTensorInfo));
+        all.Add(("HurrayFileTensorInfo.reserved", 7, (byte*)&fileTensorInfo.Reserved - (byte*)&fileTensorInfo));
         all.Add(("HurrayFileTensorInfo.name", 8, (byte*)&fileTensorInfo.Name - (byte*)&fileTensorInfo));
         all.Add(("HurrayFileTensorInfo.name_length", 16, (byte*)&fileTensorInfo.NameLength - (byte*)&fileTensorInfo));
         all.Add(("HurrayFileTensorInfo.shape", 24, (byte*)&fileTensorInfo.Shape - (byte*)&fileTensorInfo));
@@ -1278,24 +1356,31 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayFileTensorInfo.bits", 36, (byte*)&fileTensorInfo.Bits - (byte*)&fileTensorInfo));
         all.Add(("HurrayFileTensorInfo.file_offset", 40, (byte*)&fileTensorInfo.FileOffset - (byte*)&fileTensorInfo));
         all.Add(("HurrayFileTensorInfo.byte_size", 48, (byte*)&fileTensorInfo.ByteSize - (byte*)&fileTensorInfo));
+        all.Add(("HurrayFileTensorInfo.stored_type", 56, (byte*)&fileTensorInfo.StoredType - (byte*)&fileTensorInfo));
+        all.Add(("HurrayFileTensorInfo.stored_type_length", 64, (byte*)&fileTensorInfo.StoredTypeLength - (byte*)&fileTensorInfo));
 
         NativeFileMetadata fileMetadata = default;
-        all.Add(("HurrayFileMetadata", 40, sizeof(NativeFileMetadata)));
+        all.Add(("HurrayFileMetadata", 72, sizeof(NativeFileMetadata)));
         all.Add(("HurrayFileMetadata.struct_size", 0, (byte*)&fileMetadata.StructSize - (byte*)&fileMetadata));
-        all.Add(("HurrayFileMetadata.reserved", 4, (byte*)&fileMetadata.Reserved - (byte*)&fileMetadata));
+        all.Add(("HurrayFileMetadata.type", 4, (byte*)&fileMetadata.Type - (byte*)&fileMetadata));
+        all.Add(("HurrayFileMetadata.element_type", 5, (byte*)&fileMetadata.ElementType - (byte*)&fileMetadata));
+        all.Add(("HurrayFileMetadata.boolean", 6, (byte*)&fileMetadata.Boolean - (byte*)&fileMetadata));
+        all.Add(("HurrayFileMetadata.reserved", 7, (byte*)&fileMetadata.Reserved - (byte*)&fileMetadata));
         all.Add(("HurrayFileMetadata.key", 8, (byte*)&fileMetadata.Key - (byte*)&fileMetadata));
         all.Add(("HurrayFileMetadata.key_length", 16, (byte*)&fileMetadata.KeyLength - (byte*)&fileMetadata));
         all.Add(("HurrayFileMetadata.value", 24, (byte*)&fileMetadata.Value - (byte*)&fileMetadata));
         all.Add(("HurrayFileMetadata.value_length", 32, (byte*)&fileMetadata.ValueLength - (byte*)&fileMetadata));
+        all.Add(("HurrayFileMetadata.int64_value", 40, (byte*)&fileMetadata.Int64Value - (byte*)&fileMetadata));
+        all.Add(("HurrayFileMetadata.uint64_value", 48, (byte*)&fileMetadata.UInt64Value - (byte*)&fileMetadata));
+        all.Add(("HurrayFileMetadata.float64_value", 56, (byte*)&fileMetadata.Float64Value - (byte*)&fileMetadata));
+        all.Add(("HurrayFileMetadata.count", 64, (byte*)&fileMetadata.Count - (byte*)&fileMetadata));
 
-        NativeStreamOptions streamOptions = default;
-        all.Add(("HurrayStreamOptions", 32, sizeof(NativeStreamOptions)));
-        all.Add(("HurrayStreamOptions.struct_size", 0, (byte*)&streamOptions.StructSize - (byte*)&streamOptions));
-        all.Add(("HurrayStreamOptions.flags", 4, (byte*)&streamOptions.Flags - (byte*)&streamOptions));
-        all.Add(("HurrayStreamOptions.max_descriptor_length", 8, (byte*)&streamOptions.MaxDescriptorLength - (byte*)&streamOptions));
-        all.Add(("HurrayStreamOptions.max_tensor_bytes", 16, (byte*)&streamOptions.MaxTensorBytes - (byte*)&streamOptions));
-        all.Add(("HurrayStreamOptions.max_alignment", 24, (byte*)&streamOptions.MaxAlignment - (byte*)&streamOptions));
-        all.Add(("HurrayStreamOptions.reserved", 28, (byte*)&streamOptions.Reserved - (byte*)&streamOptions));
+        NativeFileWriterOptions fileWriterOptions = default;
+        all.Add(("HurrayFileWriterOptions", 16, sizeof(NativeFileWriterOptions)));
+        all.Add(("HurrayFileWriterOptions.struct_size", 0, (byte*)&fileWriterOptions.StructSize - (byte*)&fileWriterOptions));
+        all.Add(("HurrayFileWriterOptions.format", 4, (byte*)&fileWriterOptions.Format - (byte*)&fileWriterOptions));
+        all.Add(("HurrayFileWriterOptions.data_alignment", 8, (byte*)&fileWriterOptions.DataAlignment - (byte*)&fileWriterOptions));
+        all.Add(("HurrayFileWriterOptions.flags", 12, (byte*)&fileWriterOptions.Flags - (byte*)&fileWriterOptions));
 
         NativeChannelOptions channelOptions = default;
         all.Add(("HurrayChannelOptions", 40, sizeof(NativeChannelOptions)));

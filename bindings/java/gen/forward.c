@@ -92,18 +92,34 @@ static struct {
     HurrayStatus (*hurray_producer_request)(const HurrayProducer *producer, void *consumer_stream, uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_producer_release)(HurrayProducer *producer, HurrayError *error);
     HurrayStatus (*hurray_file_open)(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
+    HurrayStatus (*hurray_file_open_buffer)(const HurrayBuffer *buffer, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*hurray_file_info)(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error);
+    const char *(*hurray_format_name)(uint32_t format);
+    HurrayStatus (*hurray_file_destroy)(HurrayFile **file);
+    HurrayStatus (*hurray_file_destroy_deferred)(HurrayFile **file, HurrayError *error);
     HurrayStatus (*hurray_file_tensor_info)(const HurrayFile *file, uint64_t index, HurrayFileTensorInfo *out_info, HurrayError *error);
     HurrayStatus (*hurray_file_find)(const HurrayFile *file, const char *name, uint64_t name_length, uint64_t *out_index, HurrayError *error);
+    HurrayStatus (*hurray_file_descriptor)(const HurrayFile *file, uint64_t index, HurrayDescriptor **out_descriptor, HurrayError *error);
+    HurrayStatus (*hurray_file_buffer_range)(const HurrayFile *file, uint64_t index, uint64_t buffer, uint64_t *out_offset, uint64_t *out_size, HurrayError *error);
     HurrayStatus (*hurray_file_tensor)(const HurrayFile *file, uint64_t index, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_file_composite)(const HurrayFile *file, uint64_t index, HurrayComposite **out_composite, HurrayError *error);
     HurrayStatus (*hurray_file_metadata)(const HurrayFile *file, uint64_t index, HurrayFileMetadata *out_entry, HurrayError *error);
-    HurrayStatus (*hurray_file_destroy)(HurrayFile **file);
+    HurrayStatus (*hurray_file_find_metadata)(const HurrayFile *file, const char *key, uint64_t key_length, uint64_t *out_index, HurrayError *error);
+    HurrayStatus (*hurray_file_metadata_element)(const HurrayFile *file, uint64_t index, uint64_t element, HurrayFileMetadata *out_element, HurrayError *error);
     HurrayStatus (*hurray_file_writer_create)(const char *path, uint32_t format, HurrayFileWriter **out_writer, HurrayError *error);
-    HurrayStatus (*hurray_file_writer_add)(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayTensor *tensor, HurrayError *error);
-    HurrayStatus (*hurray_file_writer_set_metadata)(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error);
+    HurrayStatus (*hurray_file_writer_create_with)(const char *path, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error);
+    HurrayStatus (*hurray_file_writer_to_fd)(int32_t fd, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error);
+    HurrayStatus (*hurray_file_writer_to_callback)(HurrayWriteFn write, void *context, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error);
     HurrayStatus (*hurray_file_writer_finish)(HurrayFileWriter *writer, HurrayError *error);
     HurrayStatus (*hurray_file_writer_destroy)(HurrayFileWriter **writer);
     HurrayStatus (*hurray_file_writer_destroy_deferred)(HurrayFileWriter **writer, HurrayError *error);
+    HurrayStatus (*hurray_file_writer_add)(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayTensor *tensor, HurrayError *error);
+    HurrayStatus (*hurray_file_writer_add_source)(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayDescriptor *descriptor, HurrayTensorSourceFn make, void *context, HurrayError *error);
+    HurrayStatus (*hurray_file_writer_add_composite)(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayComposite *composite, HurrayError *error);
+    HurrayStatus (*hurray_file_writer_set_metadata)(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error);
+    HurrayStatus (*hurray_file_writer_set_value)(HurrayFileWriter *writer, const char *key, uint64_t key_length, const HurrayFileMetadata *value, HurrayError *error);
+    HurrayStatus (*hurray_file_writer_set_array)(HurrayFileWriter *writer, const char *key, uint64_t key_length, uint8_t element_type, const HurrayFileMetadata *elements, uint64_t count, HurrayError *error);
+    HurrayStatus (*hurray_file_writer_copied_bytes)(const HurrayFileWriter *writer, uint64_t *out_bytes, HurrayError *error);
     HurrayStatus (*hurray_reader_from_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*hurray_reader_from_memory)(const void *bytes, uint64_t length, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*hurray_reader_from_callback)(HurrayReadFn read, void *context, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
@@ -251,18 +267,34 @@ static const struct {
     {"hurray_producer_request", &bound.hurray_producer_request},
     {"hurray_producer_release", &bound.hurray_producer_release},
     {"hurray_file_open", &bound.hurray_file_open},
+    {"hurray_file_open_buffer", &bound.hurray_file_open_buffer},
     {"hurray_file_info", &bound.hurray_file_info},
+    {"hurray_format_name", &bound.hurray_format_name},
+    {"hurray_file_destroy", &bound.hurray_file_destroy},
+    {"hurray_file_destroy_deferred", &bound.hurray_file_destroy_deferred},
     {"hurray_file_tensor_info", &bound.hurray_file_tensor_info},
     {"hurray_file_find", &bound.hurray_file_find},
+    {"hurray_file_descriptor", &bound.hurray_file_descriptor},
+    {"hurray_file_buffer_range", &bound.hurray_file_buffer_range},
     {"hurray_file_tensor", &bound.hurray_file_tensor},
+    {"hurray_file_composite", &bound.hurray_file_composite},
     {"hurray_file_metadata", &bound.hurray_file_metadata},
-    {"hurray_file_destroy", &bound.hurray_file_destroy},
+    {"hurray_file_find_metadata", &bound.hurray_file_find_metadata},
+    {"hurray_file_metadata_element", &bound.hurray_file_metadata_element},
     {"hurray_file_writer_create", &bound.hurray_file_writer_create},
-    {"hurray_file_writer_add", &bound.hurray_file_writer_add},
-    {"hurray_file_writer_set_metadata", &bound.hurray_file_writer_set_metadata},
+    {"hurray_file_writer_create_with", &bound.hurray_file_writer_create_with},
+    {"hurray_file_writer_to_fd", &bound.hurray_file_writer_to_fd},
+    {"hurray_file_writer_to_callback", &bound.hurray_file_writer_to_callback},
     {"hurray_file_writer_finish", &bound.hurray_file_writer_finish},
     {"hurray_file_writer_destroy", &bound.hurray_file_writer_destroy},
     {"hurray_file_writer_destroy_deferred", &bound.hurray_file_writer_destroy_deferred},
+    {"hurray_file_writer_add", &bound.hurray_file_writer_add},
+    {"hurray_file_writer_add_source", &bound.hurray_file_writer_add_source},
+    {"hurray_file_writer_add_composite", &bound.hurray_file_writer_add_composite},
+    {"hurray_file_writer_set_metadata", &bound.hurray_file_writer_set_metadata},
+    {"hurray_file_writer_set_value", &bound.hurray_file_writer_set_value},
+    {"hurray_file_writer_set_array", &bound.hurray_file_writer_set_array},
+    {"hurray_file_writer_copied_bytes", &bound.hurray_file_writer_copied_bytes},
     {"hurray_reader_from_fd", &bound.hurray_reader_from_fd},
     {"hurray_reader_from_memory", &bound.hurray_reader_from_memory},
     {"hurray_reader_from_callback", &bound.hurray_reader_from_callback},
@@ -667,8 +699,24 @@ HurrayStatus hurray_file_open(const char *path, const HurrayFileOptions *options
     return bound.hurray_file_open(path, options, out_file, error);
 }
 
+HurrayStatus hurray_file_open_buffer(const HurrayBuffer *buffer, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error) {
+    return bound.hurray_file_open_buffer(buffer, options, out_file, error);
+}
+
 HurrayStatus hurray_file_info(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error) {
     return bound.hurray_file_info(file, out_info, error);
+}
+
+const char *hurray_format_name(uint32_t format) {
+    return bound.hurray_format_name(format);
+}
+
+HurrayStatus hurray_file_destroy(HurrayFile **file) {
+    return bound.hurray_file_destroy(file);
+}
+
+HurrayStatus hurray_file_destroy_deferred(HurrayFile **file, HurrayError *error) {
+    return bound.hurray_file_destroy_deferred(file, error);
 }
 
 HurrayStatus hurray_file_tensor_info(const HurrayFile *file, uint64_t index, HurrayFileTensorInfo *out_info, HurrayError *error) {
@@ -679,28 +727,48 @@ HurrayStatus hurray_file_find(const HurrayFile *file, const char *name, uint64_t
     return bound.hurray_file_find(file, name, name_length, out_index, error);
 }
 
+HurrayStatus hurray_file_descriptor(const HurrayFile *file, uint64_t index, HurrayDescriptor **out_descriptor, HurrayError *error) {
+    return bound.hurray_file_descriptor(file, index, out_descriptor, error);
+}
+
+HurrayStatus hurray_file_buffer_range(const HurrayFile *file, uint64_t index, uint64_t buffer, uint64_t *out_offset, uint64_t *out_size, HurrayError *error) {
+    return bound.hurray_file_buffer_range(file, index, buffer, out_offset, out_size, error);
+}
+
 HurrayStatus hurray_file_tensor(const HurrayFile *file, uint64_t index, HurrayTensor **out_tensor, HurrayError *error) {
     return bound.hurray_file_tensor(file, index, out_tensor, error);
+}
+
+HurrayStatus hurray_file_composite(const HurrayFile *file, uint64_t index, HurrayComposite **out_composite, HurrayError *error) {
+    return bound.hurray_file_composite(file, index, out_composite, error);
 }
 
 HurrayStatus hurray_file_metadata(const HurrayFile *file, uint64_t index, HurrayFileMetadata *out_entry, HurrayError *error) {
     return bound.hurray_file_metadata(file, index, out_entry, error);
 }
 
-HurrayStatus hurray_file_destroy(HurrayFile **file) {
-    return bound.hurray_file_destroy(file);
+HurrayStatus hurray_file_find_metadata(const HurrayFile *file, const char *key, uint64_t key_length, uint64_t *out_index, HurrayError *error) {
+    return bound.hurray_file_find_metadata(file, key, key_length, out_index, error);
+}
+
+HurrayStatus hurray_file_metadata_element(const HurrayFile *file, uint64_t index, uint64_t element, HurrayFileMetadata *out_element, HurrayError *error) {
+    return bound.hurray_file_metadata_element(file, index, element, out_element, error);
 }
 
 HurrayStatus hurray_file_writer_create(const char *path, uint32_t format, HurrayFileWriter **out_writer, HurrayError *error) {
     return bound.hurray_file_writer_create(path, format, out_writer, error);
 }
 
-HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayTensor *tensor, HurrayError *error) {
-    return bound.hurray_file_writer_add(writer, name, name_length, tensor, error);
+HurrayStatus hurray_file_writer_create_with(const char *path, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error) {
+    return bound.hurray_file_writer_create_with(path, options, out_writer, error);
 }
 
-HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error) {
-    return bound.hurray_file_writer_set_metadata(writer, key, key_length, value, value_length, error);
+HurrayStatus hurray_file_writer_to_fd(int32_t fd, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error) {
+    return bound.hurray_file_writer_to_fd(fd, options, out_writer, error);
+}
+
+HurrayStatus hurray_file_writer_to_callback(HurrayWriteFn write, void *context, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error) {
+    return bound.hurray_file_writer_to_callback(write, context, options, out_writer, error);
 }
 
 HurrayStatus hurray_file_writer_finish(HurrayFileWriter *writer, HurrayError *error) {
@@ -713,6 +781,34 @@ HurrayStatus hurray_file_writer_destroy(HurrayFileWriter **writer) {
 
 HurrayStatus hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, HurrayError *error) {
     return bound.hurray_file_writer_destroy_deferred(writer, error);
+}
+
+HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayTensor *tensor, HurrayError *error) {
+    return bound.hurray_file_writer_add(writer, name, name_length, tensor, error);
+}
+
+HurrayStatus hurray_file_writer_add_source(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayDescriptor *descriptor, HurrayTensorSourceFn make, void *context, HurrayError *error) {
+    return bound.hurray_file_writer_add_source(writer, name, name_length, descriptor, make, context, error);
+}
+
+HurrayStatus hurray_file_writer_add_composite(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayComposite *composite, HurrayError *error) {
+    return bound.hurray_file_writer_add_composite(writer, name, name_length, composite, error);
+}
+
+HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error) {
+    return bound.hurray_file_writer_set_metadata(writer, key, key_length, value, value_length, error);
+}
+
+HurrayStatus hurray_file_writer_set_value(HurrayFileWriter *writer, const char *key, uint64_t key_length, const HurrayFileMetadata *value, HurrayError *error) {
+    return bound.hurray_file_writer_set_value(writer, key, key_length, value, error);
+}
+
+HurrayStatus hurray_file_writer_set_array(HurrayFileWriter *writer, const char *key, uint64_t key_length, uint8_t element_type, const HurrayFileMetadata *elements, uint64_t count, HurrayError *error) {
+    return bound.hurray_file_writer_set_array(writer, key, key_length, element_type, elements, count, error);
+}
+
+HurrayStatus hurray_file_writer_copied_bytes(const HurrayFileWriter *writer, uint64_t *out_bytes, HurrayError *error) {
+    return bound.hurray_file_writer_copied_bytes(writer, out_bytes, error);
 }
 
 HurrayStatus hurray_reader_from_fd(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error) {

@@ -46,11 +46,12 @@ HURRAY_STRUCT(HurrayCompositeMember)
 HURRAY_STRUCT(HurrayDescriptorInfo)
 HURRAY_STRUCT(HurrayDenseSpec)
 HURRAY_STRUCT(HurrayView)
+HURRAY_STRUCT(HurrayStreamOptions)
 HURRAY_STRUCT(HurrayFileOptions)
 HURRAY_STRUCT(HurrayFileInfo)
 HURRAY_STRUCT(HurrayFileTensorInfo)
 HURRAY_STRUCT(HurrayFileMetadata)
-HURRAY_STRUCT(HurrayStreamOptions)
+HURRAY_STRUCT(HurrayFileWriterOptions)
 HURRAY_STRUCT(HurrayChannelOptions)
 HURRAY_STRUCT(HurrayChannelInfo)
 HURRAY_STRUCT(HurrayWorkOptions)
@@ -221,34 +222,68 @@ HurrayStatus hurray_tensor_destroy_deferred(HurrayTensor **tensor, HurrayError *
 HURRAY_STRING(const char *path)
 HurrayStatus hurray_file_open(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
 
+HurrayStatus hurray_file_open_buffer(const HurrayBuffer *buffer, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
+
 HurrayStatus hurray_file_info(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error);
+
+const char *hurray_format_name(uint32_t format);
+
+HurrayStatus hurray_file_destroy(HurrayFile **file);
+
+HurrayStatus hurray_file_destroy_deferred(HurrayFile **file, HurrayError *error);
 
 HurrayStatus hurray_file_tensor_info(const HurrayFile *file, uint64_t index, HurrayFileTensorInfo *out_info, HurrayError *error);
 
 HURRAY_ARRAY(const char *name, 1, jarg3)
 HurrayStatus hurray_file_find(const HurrayFile *file, const char *name, uint64_t name_length, uint64_t *out_index, HurrayError *error);
 
+HurrayStatus hurray_file_descriptor(const HurrayFile *file, uint64_t index, HurrayDescriptor **out_descriptor, HurrayError *error);
+
+HurrayStatus hurray_file_buffer_range(const HurrayFile *file, uint64_t index, uint64_t buffer, uint64_t *out_offset, uint64_t *out_size, HurrayError *error);
+
 HurrayStatus hurray_file_tensor(const HurrayFile *file, uint64_t index, HurrayTensor **out_tensor, HurrayError *error);
+
+HurrayStatus hurray_file_composite(const HurrayFile *file, uint64_t index, HurrayComposite **out_composite, HurrayError *error);
 
 HurrayStatus hurray_file_metadata(const HurrayFile *file, uint64_t index, HurrayFileMetadata *out_entry, HurrayError *error);
 
-HurrayStatus hurray_file_destroy(HurrayFile **file);
+HURRAY_ARRAY(const char *key, 1, jarg3)
+HurrayStatus hurray_file_find_metadata(const HurrayFile *file, const char *key, uint64_t key_length, uint64_t *out_index, HurrayError *error);
+
+HurrayStatus hurray_file_metadata_element(const HurrayFile *file, uint64_t index, uint64_t element, HurrayFileMetadata *out_element, HurrayError *error);
 
 HURRAY_STRING(const char *path)
 HurrayStatus hurray_file_writer_create(const char *path, uint32_t format, HurrayFileWriter **out_writer, HurrayError *error);
 
-HURRAY_ARRAY(const char *name, 1, jarg3)
-HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayTensor *tensor, HurrayError *error);
+HURRAY_STRING(const char *path)
+HurrayStatus hurray_file_writer_create_with(const char *path, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error);
 
-HURRAY_ARRAY(const char *key, 1, jarg3)
-HURRAY_ARRAY(const char *value, 1, jarg5)
-HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error);
+HurrayStatus hurray_file_writer_to_fd(int32_t fd, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error);
 
 HurrayStatus hurray_file_writer_finish(HurrayFileWriter *writer, HurrayError *error);
 
 HurrayStatus hurray_file_writer_destroy(HurrayFileWriter **writer);
 
 HurrayStatus hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, HurrayError *error);
+
+HURRAY_ARRAY(const char *name, 1, jarg3)
+HurrayStatus hurray_file_writer_add(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayTensor *tensor, HurrayError *error);
+
+HURRAY_ARRAY(const char *name, 1, jarg3)
+HurrayStatus hurray_file_writer_add_composite(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayComposite *composite, HurrayError *error);
+
+HURRAY_ARRAY(const char *key, 1, jarg3)
+HURRAY_ARRAY(const char *value, 1, jarg5)
+HurrayStatus hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error);
+
+HURRAY_ARRAY(const char *key, 1, jarg3)
+HurrayStatus hurray_file_writer_set_value(HurrayFileWriter *writer, const char *key, uint64_t key_length, const HurrayFileMetadata *value, HurrayError *error);
+
+HURRAY_ARRAY(const char *key, 1, jarg3)
+HURRAY_ARRAY(const HurrayFileMetadata *elements, 72, jarg6)
+HurrayStatus hurray_file_writer_set_array(HurrayFileWriter *writer, const char *key, uint64_t key_length, uint8_t element_type, const HurrayFileMetadata *elements, uint64_t count, HurrayError *error);
+
+HurrayStatus hurray_file_writer_copied_bytes(const HurrayFileWriter *writer, uint64_t *out_bytes, HurrayError *error);
 
 HurrayStatus hurray_reader_from_fd(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
 
@@ -370,6 +405,8 @@ HurrayStatus hurray_writer_write_composite(HurrayWriter *writer, const HurrayCom
 //   hurray_tensor_from_host
 //   hurray_producer_request
 //   hurray_producer_release
+//   hurray_file_writer_to_callback
+//   hurray_file_writer_add_source
 //   hurray_reader_from_callback
 //   hurray_writer_to_callback
 //   hurray_tensor_transcode

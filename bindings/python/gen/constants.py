@@ -16,14 +16,19 @@ __all__ = [
     "DescriptorFlags",
     "Device",
     "ElementType",
+    "FileAccess",
+    "FileFlags",
     "FileFormat",
+    "FileWriterFlags",
     "HandleKind",
+    "InexactBlocks",
     "KvRole",
     "Layout",
     "MAX_RANK",
     "MAX_TILE_LEVELS",
     "MemberRole",
     "MemoryClass",
+    "MetadataType",
     "NO_BUFFER",
     "NO_LAYER",
     "QuantizationFlags",
@@ -567,6 +572,21 @@ class ViewFlags(enum.IntFlag):
     QUANTIZED = 8
 
 
+class StreamFlags(enum.IntFlag):
+    """Stream flags."""
+
+    #: The reader or writer closes the file descriptor when it is destroyed.
+    CLOSE_FD = 1
+
+    #: Readers: accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+    PRIVATE_TAGS = 2
+
+    #: Readers: accept element types and quantization schemes that are not known, see
+    #: HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
+    #: nobody knows where the next tensor starts.
+    PERMISSIVE = 4
+
+
 class FileFormat(enum.IntEnum):
     """File formats."""
 
@@ -575,6 +595,18 @@ class FileFormat(enum.IntEnum):
 
     #: safetensors.
     SAFETENSORS = 1
+
+    #: Hurray's own. (format: file)
+    HRRY = 2
+
+    #: GGUF, versions 2 and 3.
+    GGUF = 3
+
+    #: NumPy's .npy: one tensor, whose name is "data".
+    NPY = 4
+
+    #: NumPy's .npz: a ZIP archive of .npy files.
+    NPZ = 5
 
 
 class AlignmentPolicy(enum.IntEnum):
@@ -591,19 +623,84 @@ class AlignmentPolicy(enum.IntEnum):
     REQUIRE = 2
 
 
-class StreamFlags(enum.IntFlag):
-    """Stream flags."""
+class FileAccess(enum.IntEnum):
+    """Ways to get at a file's bytes."""
 
-    #: The reader or writer closes the file descriptor when it is destroyed.
-    CLOSE_FD = 1
+    #: Map the file: nothing is copied, and it must not change while it, or a tensor of it, is in use.
+    MAP = 0
 
-    #: Readers: accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
-    PRIVATE_TAGS = 2
+    #: Read what is asked for into memory of the library, which is counted as copied: for network file
+    #: systems, and for files that somebody else may cut or replace. A file that is cut is an error then,
+    #: never a signal.
+    READ = 1
 
-    #: Readers: accept element types and quantization schemes that are not known, see
-    #: HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
-    #: nobody knows where the next tensor starts.
-    PERMISSIVE = 4
+
+class InexactBlocks(enum.IntEnum):
+    """What becomes of quantized blocks that are no exact scheme of the format (GGUF)."""
+
+    #: Rows of uint8, as they lie, under a private quantization scheme that names the block type
+    #: (docs/formats/gguf.md).
+    RAW = 0
+
+    #: Dequantized to float32, exactly as the format's own library does.
+    FLOAT32 = 1
+
+    #: Dequantized to float16.
+    FLOAT16 = 2
+
+    #: Refused with HURRAY_ERR_UNSUPPORTED.
+    REFUSE = 3
+
+
+class FileFlags(enum.IntFlag):
+    """Flags of opening a file."""
+
+    #: Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+    PRIVATE_TAGS = 1
+
+    #: Accept element types, layouts and quantization schemes that are not known, see
+    #: HURRAY_DECODE_PERMISSIVE.
+    PERMISSIVE = 2
+
+    #: HURRAY_FORMAT_GGUF: treat blocks that are a scheme of the format (Q4_0, Q8_0, MXFP4) as inexact_blocks
+    #: says, too. Needed for the rare block that its scheme cannot say, such as one whose scale is NaN.
+    NO_EXACT_SCHEMES = 4
+
+
+class MetadataType(enum.IntEnum):
+    """Types of metadata values. The numbers are those of the format. (format: file)."""
+
+    #: UTF-8 text.
+    STRING = 1
+
+    #: A signed number.
+    INT64 = 2
+
+    #: An unsigned number.
+    UINT64 = 3
+
+    #: A float64.
+    FLOAT64 = 4
+
+    #: True or false.
+    BOOL = 5
+
+    #: Bytes of any meaning.
+    BYTES = 6
+
+    #: Values of one of the types above.
+    ARRAY = 7
+
+
+class FileWriterFlags(enum.IntFlag):
+    """Flags of writing a file."""
+
+    #: HURRAY_FORMAT_HRRY: keep the index in the order in which the tensors were added, instead of sorted by
+    #: name. Readers then need a table of their own to find a name.
+    UNSORTED_INDEX = 1
+
+    #: HURRAY_FORMAT_NPZ: compress with deflate.
+    COMPRESS = 2
 
 
 class ChannelFlags(enum.IntFlag):

@@ -153,21 +153,30 @@ PyObject *hpy_from_HurrayFileInfo(const HurrayFileInfo *value) {
 }
 
 PyObject *hpy_from_HurrayFileTensorInfo(const HurrayFileTensorInfo *value) {
-    return hpy_tuple(8,
+    return hpy_tuple(10,
                      PyLong_FromUnsignedLongLong(value->element_type),
                      PyLong_FromUnsignedLongLong(value->layout),
+                     PyLong_FromUnsignedLongLong(value->scheme),
                      hpy_bytes_or_empty(value->name, value->name_length),
                      hpy_tuple_u64(value->shape, value->rank),
                      PyLong_FromUnsignedLongLong(value->rank),
                      PyLong_FromUnsignedLongLong(value->bits),
                      PyLong_FromUnsignedLongLong(value->file_offset),
-                     PyLong_FromUnsignedLongLong(value->byte_size));
+                     PyLong_FromUnsignedLongLong(value->byte_size),
+                     hpy_bytes_or_empty(value->stored_type, value->stored_type_length));
 }
 
 PyObject *hpy_from_HurrayFileMetadata(const HurrayFileMetadata *value) {
-    return hpy_tuple(2,
+    return hpy_tuple(9,
+                     PyLong_FromUnsignedLongLong(value->type),
+                     PyLong_FromUnsignedLongLong(value->element_type),
+                     PyLong_FromUnsignedLongLong(value->boolean),
                      hpy_bytes_or_empty(value->key, value->key_length),
-                     hpy_bytes_or_empty(value->value, value->value_length));
+                     hpy_bytes_or_empty(value->value, value->value_length),
+                     PyLong_FromLongLong(value->int64_value),
+                     PyLong_FromUnsignedLongLong(value->uint64_value),
+                     PyFloat_FromDouble(value->float64_value),
+                     PyLong_FromUnsignedLongLong(value->count));
 }
 
 PyObject *hpy_from_HurrayChannelInfo(const HurrayChannelInfo *value) {
@@ -483,24 +492,6 @@ bool hpy_to_HurrayCompositeMember(PyObject *object, HurrayCompositeMember *out) 
     return true;
 }
 
-bool hpy_to_HurrayFileOptions(PyObject *object, HurrayFileOptions *out) {
-    memset(out, 0, sizeof *out);
-    out->struct_size = sizeof *out;
-    if (object == Py_None) return true;
-    if (!PyTuple_Check(object) || PyTuple_Size(object) != 3) {
-        PyErr_SetString(PyExc_TypeError, "expected None or FileOptions");
-        return false;
-    }
-    uint64_t number = 0;
-    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT32_MAX, "FileOptions.format", &number)) return false;
-    out->format = (uint32_t)number;
-    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT32_MAX, "FileOptions.alignment", &number)) return false;
-    out->alignment = (uint32_t)number;
-    if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT64_MAX, "FileOptions.header_limit", &number)) return false;
-    out->header_limit = (uint64_t)number;
-    return true;
-}
-
 bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out) {
     memset(out, 0, sizeof *out);
     out->struct_size = sizeof *out;
@@ -518,6 +509,91 @@ bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out) {
     out->max_tensor_bytes = (uint64_t)number;
     if (!hpy_unsigned(PyTuple_GetItem(object, 3), UINT32_MAX, "StreamOptions.max_alignment", &number)) return false;
     out->max_alignment = (uint32_t)number;
+    return true;
+}
+
+bool hpy_to_HurrayFileOptions(PyObject *object, HurrayFileOptions *out) {
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 6) {
+        PyErr_SetString(PyExc_TypeError, "expected None or FileOptions");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT32_MAX, "FileOptions.format", &number)) return false;
+    out->format = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT32_MAX, "FileOptions.alignment", &number)) return false;
+    out->alignment = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT32_MAX, "FileOptions.access", &number)) return false;
+    out->access = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 3), UINT64_MAX, "FileOptions.header_limit", &number)) return false;
+    out->header_limit = (uint64_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 4), UINT32_MAX, "FileOptions.inexact_blocks", &number)) return false;
+    out->inexact_blocks = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 5), UINT32_MAX, "FileOptions.flags", &number)) return false;
+    out->flags = (uint32_t)number;
+    return true;
+}
+
+bool hpy_to_HurrayFileMetadata(PyObject *object, HurrayFileMetadata *out, HpyFileMetadataMemory *memory) {
+    memset(out, 0, sizeof *out);
+    memset(memory, 0, sizeof *memory);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 9) {
+        PyErr_SetString(PyExc_TypeError, "expected None or FileMetadata");
+        return false;
+    }
+    uint64_t number = 0;
+    int64_t signed_number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT8_MAX, "FileMetadata.type", &number)) return false;
+    out->type = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT8_MAX, "FileMetadata.element_type", &number)) return false;
+    out->element_type = (uint8_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT8_MAX, "FileMetadata.boolean", &number)) return false;
+    out->boolean = (uint8_t)number;
+    if (PyTuple_GetItem(object, 3) != Py_None) {
+        if (!hpy_bytes(PyTuple_GetItem(object, 3), "FileMetadata.key", &memory->key)) return false;
+        out->key_length = memory->key.length;
+        out->key = memory->key.data;
+    }
+    if (PyTuple_GetItem(object, 4) != Py_None) {
+        if (!hpy_bytes(PyTuple_GetItem(object, 4), "FileMetadata.value", &memory->value)) return false;
+        out->value_length = memory->value.length;
+        out->value = memory->value.data;
+    }
+    if (!hpy_signed(PyTuple_GetItem(object, 5), INT64_MIN, INT64_MAX, "FileMetadata.int64_value", &signed_number)) return false;
+    out->int64_value = (int64_t)signed_number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 6), UINT64_MAX, "FileMetadata.uint64_value", &number)) return false;
+    out->uint64_value = (uint64_t)number;
+    out->float64_value = (double)PyFloat_AsDouble(PyTuple_GetItem(object, 7));
+    if (PyErr_Occurred() != NULL) return false;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 8), UINT64_MAX, "FileMetadata.count", &number)) return false;
+    out->count = (uint64_t)number;
+    return true;
+}
+
+void hpy_free_HurrayFileMetadata(HpyFileMetadataMemory *memory) {
+    hpy_bytes_release(&memory->key);
+    hpy_bytes_release(&memory->value);
+}
+
+bool hpy_to_HurrayFileWriterOptions(PyObject *object, HurrayFileWriterOptions *out) {
+    memset(out, 0, sizeof *out);
+    out->struct_size = sizeof *out;
+    if (object == Py_None) return true;
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 3) {
+        PyErr_SetString(PyExc_TypeError, "expected None or FileWriterOptions");
+        return false;
+    }
+    uint64_t number = 0;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 0), UINT32_MAX, "FileWriterOptions.format", &number)) return false;
+    out->format = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 1), UINT32_MAX, "FileWriterOptions.data_alignment", &number)) return false;
+    out->data_alignment = (uint32_t)number;
+    if (!hpy_unsigned(PyTuple_GetItem(object, 2), UINT32_MAX, "FileWriterOptions.flags", &number)) return false;
+    out->flags = (uint32_t)number;
     return true;
 }
 

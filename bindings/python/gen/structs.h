@@ -51,8 +51,15 @@ void hpy_free_HurrayQuantization(HpyQuantizationMemory *memory);
 bool hpy_to_HurrayStatistics(PyObject *object, HurrayStatistics *out);
 bool hpy_to_HurrayExtensionType(PyObject *object, HurrayExtensionType *out);
 bool hpy_to_HurrayCompositeMember(PyObject *object, HurrayCompositeMember *out);
-bool hpy_to_HurrayFileOptions(PyObject *object, HurrayFileOptions *out);
 bool hpy_to_HurrayStreamOptions(PyObject *object, HurrayStreamOptions *out);
+bool hpy_to_HurrayFileOptions(PyObject *object, HurrayFileOptions *out);
+typedef struct HpyFileMetadataMemory {
+    HpyBytes key;
+    HpyBytes value;
+} HpyFileMetadataMemory;
+bool hpy_to_HurrayFileMetadata(PyObject *object, HurrayFileMetadata *out, HpyFileMetadataMemory *memory);
+void hpy_free_HurrayFileMetadata(HpyFileMetadataMemory *memory);
+bool hpy_to_HurrayFileWriterOptions(PyObject *object, HurrayFileWriterOptions *out);
 bool hpy_to_HurrayChannelOptions(PyObject *object, HurrayChannelOptions *out);
 bool hpy_to_HurrayQuantizeSpec(PyObject *object, HurrayQuantizeSpec *out);
 typedef struct HpyTranscodeSpecMemory {

@@ -17,11 +17,12 @@ __all__ = [
     "ExtensionType",
     "CompositeMember",
     "DescriptorInfo",
+    "StreamOptions",
     "FileOptions",
     "FileInfo",
     "FileTensorInfo",
     "FileMetadata",
-    "StreamOptions",
+    "FileWriterOptions",
     "ChannelOptions",
     "ChannelInfo",
     "QuantizeSpec",
@@ -395,6 +396,23 @@ class DescriptorInfo(NamedTuple):
     trailing: bytes
 
 
+class StreamOptions(NamedTuple):
+    """Limits of a stream reader. All zero but struct_size: the defaults."""
+
+    #: HURRAY_STREAM_ flags.
+    flags: int = 0
+
+    #: Longest descriptor accepted, in bytes; 0 means 16 MiB.
+    max_descriptor_length: int = 0
+
+    #: Largest tensor accepted, in bytes over all its buffers; 0 means no limit.
+    max_tensor_bytes: int = 0
+
+    #: Largest alignment of a buffer accepted, in bytes: what a buffer asks for is what it gets; 0 means 2
+    #: MiB.
+    max_alignment: int = 0
+
+
 class FileOptions(NamedTuple):
     """How to open a file. All zero but struct_size: the defaults."""
 
@@ -404,8 +422,18 @@ class FileOptions(NamedTuple):
     #: HURRAY_ALIGN_ value.
     alignment: int = 0
 
-    #: Longest header accepted, in bytes; 0 means 100,000,000.
+    #: HURRAY_ACCESS_ value; of no meaning for a file in memory.
+    access: int = 0
+
+    #: Longest header, index or metadata section accepted, in bytes; 0 means the default of the format
+    #: (safetensors: 100,000,000).
     header_limit: int = 0
+
+    #: HURRAY_INEXACT_ value.
+    inexact_blocks: int = 0
+
+    #: HURRAY_FILE_ flags; of a meaning for HURRAY_FORMAT_HRRY and HURRAY_FORMAT_GGUF only.
+    flags: int = 0
 
 
 class FileInfo(NamedTuple):
@@ -423,8 +451,8 @@ class FileInfo(NamedTuple):
     #: Size of the file in bytes.
     file_size: int
 
-    #: Bytes of tensor data copied so far on behalf of this file (packing, alignment); 0 as long as all is
-    #: mapped.
+    #: Bytes of tensor data copied so far on behalf of this file (packing, alignment, repacking,
+    #: decompression, reading without a map); 0 as long as all is mapped.
     copied_bytes: int
 
 
@@ -433,11 +461,14 @@ class FileTensorInfo(NamedTuple):
     open.
     """
 
-    #: HURRAY_TYPE_ tag.
+    #: HURRAY_TYPE_ tag, as the tensor handle will have it.
     element_type: int
 
-    #: HURRAY_LAYOUT_ tag.
+    #: HURRAY_LAYOUT_ tag, as the tensor handle will have it.
     layout: int
+
+    #: HURRAY_SCHEME_ tag of its quantization; 0: none.
+    scheme: int
 
     #: Name, UTF-8, not terminated, may hold NUL characters.
     name: bytes
@@ -454,35 +485,62 @@ class FileTensorInfo(NamedTuple):
     #: Offset of the data in the file, in bytes.
     file_offset: int
 
-    #: Bytes that the data takes in the file.
+    #: Bytes that the data takes in the file, padding between buffers included (compressed data: as it lies
+    #: there).
     byte_size: int
+
+    #: The format's own word for the type ("F32", "Q4_K", "<f4"), not terminated; empty for
+    #: HURRAY_FORMAT_HRRY.
+    stored_type: bytes
 
 
 class FileMetadata(NamedTuple):
-    """One metadata entry of a file. The pointers belong to the file and live as long as it is open."""
+    """One metadata entry of a file, or one element of an array in it. Of the fields for values only that of its
+    type is of a meaning. The pointers belong to the file and live as long as it is open.
+    """
 
-    #: Key, UTF-8, not terminated, may hold NUL characters.
-    key: bytes
+    #: HURRAY_METADATA_ value.
+    type: int = 0
 
-    #: Value, UTF-8, not terminated, may hold NUL characters.
-    value: bytes
+    #: Of an array: the type of its elements, never an array.
+    element_type: int = 0
+
+    #: HURRAY_METADATA_BOOL: 0 or 1.
+    boolean: int = 0
+
+    #: Key, UTF-8, not terminated, may hold NUL characters; null for an element of an array.
+    key: bytes = b""
+
+    #: HURRAY_METADATA_STRING: UTF-8, not terminated, may hold NUL characters. HURRAY_METADATA_BYTES: the
+    #: bytes.
+    value: bytes = b""
+
+    #: HURRAY_METADATA_INT64.
+    int64_value: int = 0
+
+    #: HURRAY_METADATA_UINT64.
+    uint64_value: int = 0
+
+    #: HURRAY_METADATA_FLOAT64.
+    float64_value: float = 0.0
+
+    #: HURRAY_METADATA_ARRAY: the number of its elements, for hurray_file_metadata_element.
+    count: int = 0
 
 
-class StreamOptions(NamedTuple):
-    """Limits of a stream reader. All zero but struct_size: the defaults."""
+class FileWriterOptions(NamedTuple):
+    """How to write a file. There is no default of the format."""
 
-    #: HURRAY_STREAM_ flags.
+    #: HURRAY_FORMAT_ value, not HURRAY_FORMAT_AUTO.
+    format: int = 0
+
+    #: HURRAY_FORMAT_HRRY: alignment of every buffer in the file, in bytes, a power of two from 4096 to 2 MiB;
+    #: HURRAY_FORMAT_GGUF: a power of two, at least 8; 0: the default of the format, and the only choice of
+    #: the others.
+    data_alignment: int = 0
+
+    #: HURRAY_FILE_WRITER_ flags, those of the format only.
     flags: int = 0
-
-    #: Longest descriptor accepted, in bytes; 0 means 16 MiB.
-    max_descriptor_length: int = 0
-
-    #: Largest tensor accepted, in bytes over all its buffers; 0 means no limit.
-    max_tensor_bytes: int = 0
-
-    #: Largest alignment of a buffer accepted, in bytes: what a buffer asks for is what it gets; 0 means 2
-    #: MiB.
-    max_alignment: int = 0
 
 
 class ChannelOptions(NamedTuple):

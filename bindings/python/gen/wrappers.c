@@ -1424,6 +1424,35 @@ done:
     return result;
 }
 
+static PyObject *py_file_open_buffer(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "file_open_buffer(buffer, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *buffer = NULL;
+    HurrayFileOptions options;
+    HurrayFile *out_file = NULL;
+    hpy_drain(calls);
+    if (!hpy_to_HurrayFileOptions(args[1], &options)) goto done;
+    buffer = hpy_handle_take(args[0], HURRAY_HANDLE_BUFFER, "buffer");
+    if (buffer == NULL) goto done;
+    buffer->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_file_open_buffer(buffer->pointer, args[1] == Py_None ? NULL : &options, &out_file, &error);
+    Py_END_ALLOW_THREADS
+    buffer->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_open_buffer");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_FILE, out_file);
+done:
+    return result;
+}
+
 static PyObject *py_file_info(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -1446,6 +1475,16 @@ static PyObject *py_file_info(PyObject *module, PyObject *const *args, Py_ssize_
     result = hpy_from_HurrayFileInfo(&out_info);
 done:
     return result;
+}
+
+static PyObject *py_format_name(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "format_name(format)")) return NULL;
+    uint64_t format = 0;
+    if (!hpy_unsigned(args[0], UINT32_MAX, "format", &format)) return NULL;
+    return hpy_text(calls->hurray_format_name((uint32_t)format));
 }
 
 static PyObject *py_file_tensor_info(PyObject *module, PyObject *const *args, Py_ssize_t count) {
@@ -1501,6 +1540,58 @@ done:
     return result;
 }
 
+static PyObject *py_file_descriptor(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "file_descriptor(file, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *file = NULL;
+    uint64_t index = 0;
+    HurrayDescriptor *out_descriptor = NULL;
+    hpy_drain(calls);
+    if (!hpy_unsigned(args[1], UINT64_MAX, "index", &index)) goto done;
+    file = hpy_handle_take(args[0], HURRAY_HANDLE_FILE, "file");
+    if (file == NULL) goto done;
+    status = calls->hurray_file_descriptor(file->pointer, (uint64_t)index, &out_descriptor, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_descriptor");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_DESCRIPTOR, out_descriptor);
+done:
+    return result;
+}
+
+static PyObject *py_file_buffer_range(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 3, "file_buffer_range(file, index, buffer)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *file = NULL;
+    uint64_t index = 0;
+    uint64_t buffer = 0;
+    uint64_t out_offset = 0;
+    uint64_t out_size = 0;
+    if (!hpy_unsigned(args[1], UINT64_MAX, "index", &index)) goto done;
+    if (!hpy_unsigned(args[2], UINT64_MAX, "buffer", &buffer)) goto done;
+    file = hpy_handle_take(args[0], HURRAY_HANDLE_FILE, "file");
+    if (file == NULL) goto done;
+    status = calls->hurray_file_buffer_range(file->pointer, (uint64_t)index, (uint64_t)buffer, &out_offset, &out_size, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_buffer_range");
+        goto done;
+    }
+    result = hpy_tuple(2, PyLong_FromUnsignedLongLong(out_offset), PyLong_FromUnsignedLongLong(out_size));
+done:
+    return result;
+}
+
 static PyObject *py_file_tensor(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -1522,6 +1613,31 @@ static PyObject *py_file_tensor(PyObject *module, PyObject *const *args, Py_ssiz
         goto done;
     }
     result = hpy_handle_new(HURRAY_HANDLE_TENSOR, out_tensor);
+done:
+    return result;
+}
+
+static PyObject *py_file_composite(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "file_composite(file, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *file = NULL;
+    uint64_t index = 0;
+    HurrayComposite *out_composite = NULL;
+    hpy_drain(calls);
+    if (!hpy_unsigned(args[1], UINT64_MAX, "index", &index)) goto done;
+    file = hpy_handle_take(args[0], HURRAY_HANDLE_FILE, "file");
+    if (file == NULL) goto done;
+    status = calls->hurray_file_composite(file->pointer, (uint64_t)index, &out_composite, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_composite");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_COMPOSITE, out_composite);
 done:
     return result;
 }
@@ -1548,6 +1664,61 @@ static PyObject *py_file_metadata(PyObject *module, PyObject *const *args, Py_ss
         goto done;
     }
     result = hpy_from_HurrayFileMetadata(&out_entry);
+done:
+    return result;
+}
+
+static PyObject *py_file_find_metadata(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "file_find_metadata(file, key)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *file = NULL;
+    HpyBytes key = {0};
+    uint64_t key_length = 0;
+    uint64_t out_index = 0;
+    if (!hpy_bytes(args[1], "key", &key)) goto done;
+    key_length = key.length;
+    file = hpy_handle_take(args[0], HURRAY_HANDLE_FILE, "file");
+    if (file == NULL) goto done;
+    status = calls->hurray_file_find_metadata(file->pointer, key.data, (uint64_t)key_length, &out_index, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_find_metadata");
+        goto done;
+    }
+    result = PyLong_FromUnsignedLongLong(out_index);
+done:
+    hpy_bytes_release(&key);
+    return result;
+}
+
+static PyObject *py_file_metadata_element(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 3, "file_metadata_element(file, index, element)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *file = NULL;
+    uint64_t index = 0;
+    uint64_t element = 0;
+    HurrayFileMetadata out_element;
+    if (!hpy_unsigned(args[1], UINT64_MAX, "index", &index)) goto done;
+    if (!hpy_unsigned(args[2], UINT64_MAX, "element", &element)) goto done;
+    memset(&out_element, 0, sizeof out_element);
+    out_element.struct_size = sizeof out_element;
+    file = hpy_handle_take(args[0], HURRAY_HANDLE_FILE, "file");
+    if (file == NULL) goto done;
+    status = calls->hurray_file_metadata_element(file->pointer, (uint64_t)index, (uint64_t)element, &out_element, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_metadata_element");
+        goto done;
+    }
+    result = hpy_from_HurrayFileMetadata(&out_element);
 done:
     return result;
 }
@@ -1579,6 +1750,83 @@ done:
     return result;
 }
 
+static PyObject *py_file_writer_create_with(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "file_writer_create_with(path, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    PyObject *path = NULL;
+    HurrayFileWriterOptions options;
+    HurrayFileWriter *out_writer = NULL;
+    hpy_drain(calls);
+    if (!hpy_path(args[0], &path)) goto done;
+    if (!hpy_to_HurrayFileWriterOptions(args[1], &options)) goto done;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_file_writer_create_with(PyBytes_AsString(path), &options, &out_writer, &error);
+    Py_END_ALLOW_THREADS
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_writer_create_with");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_FILE_WRITER, out_writer);
+done:
+    Py_XDECREF(path);
+    return result;
+}
+
+static PyObject *py_file_writer_to_fd(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "file_writer_to_fd(fd, options)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    int64_t fd = 0;
+    HurrayFileWriterOptions options;
+    HurrayFileWriter *out_writer = NULL;
+    hpy_drain(calls);
+    if (!hpy_signed(args[0], INT32_MIN, INT32_MAX, "fd", &fd)) goto done;
+    if (!hpy_to_HurrayFileWriterOptions(args[1], &options)) goto done;
+    status = calls->hurray_file_writer_to_fd((int32_t)fd, &options, &out_writer, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_writer_to_fd");
+        goto done;
+    }
+    result = hpy_handle_new(HURRAY_HANDLE_FILE_WRITER, out_writer);
+done:
+    return result;
+}
+
+static PyObject *py_file_writer_finish(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "file_writer_finish(writer)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *writer = NULL;
+    writer = hpy_handle_take(args[0], HURRAY_HANDLE_FILE_WRITER, "writer");
+    if (writer == NULL) goto done;
+    writer->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_file_writer_finish(writer->pointer, &error);
+    Py_END_ALLOW_THREADS
+    writer->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_writer_finish");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    return result;
+}
+
 static PyObject *py_file_writer_add(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -1591,15 +1839,62 @@ static PyObject *py_file_writer_add(PyObject *module, PyObject *const *args, Py_
     HpyBytes name = {0};
     uint64_t name_length = 0;
     HpyHandle *tensor = NULL;
+    HurrayTensor *tensor_share = NULL;
     if (!hpy_bytes(args[1], "name", &name)) goto done;
     name_length = name.length;
     writer = hpy_handle_take(args[0], HURRAY_HANDLE_FILE_WRITER, "writer");
     if (writer == NULL) goto done;
     tensor = hpy_handle_take(args[2], HURRAY_HANDLE_TENSOR, "tensor");
     if (tensor == NULL) goto done;
-    status = calls->hurray_file_writer_add(writer->pointer, name.data, (uint64_t)name_length, tensor->pointer, &error);
+    status = calls->hurray_tensor_share(tensor->pointer, &tensor_share, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_tensor_share");
+        goto done;
+    }
+    writer->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_file_writer_add(writer->pointer, name.data, (uint64_t)name_length, tensor_share, &error);
+    Py_END_ALLOW_THREADS
+    writer->busy = false;
     if (status != HURRAY_OK) {
         hpy_raise(status, &error, "hurray_file_writer_add");
+        goto done;
+    }
+    Py_INCREF(Py_None);
+    result = Py_None;
+done:
+    hpy_bytes_release(&name);
+    (void)calls->hurray_tensor_destroy(&tensor_share);
+    return result;
+}
+
+static PyObject *py_file_writer_add_composite(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 3, "file_writer_add_composite(writer, name, composite)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *writer = NULL;
+    HpyBytes name = {0};
+    uint64_t name_length = 0;
+    HpyHandle *composite = NULL;
+    if (!hpy_bytes(args[1], "name", &name)) goto done;
+    name_length = name.length;
+    writer = hpy_handle_take(args[0], HURRAY_HANDLE_FILE_WRITER, "writer");
+    if (writer == NULL) goto done;
+    composite = hpy_handle_take(args[2], HURRAY_HANDLE_COMPOSITE, "composite");
+    if (composite == NULL) goto done;
+    writer->busy = true;
+    composite->busy = true;
+    Py_BEGIN_ALLOW_THREADS
+    status = calls->hurray_file_writer_add_composite(writer->pointer, name.data, (uint64_t)name_length, composite->pointer, &error);
+    Py_END_ALLOW_THREADS
+    writer->busy = false;
+    composite->busy = false;
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_writer_add_composite");
         goto done;
     }
     Py_INCREF(Py_None);
@@ -1641,28 +1936,55 @@ done:
     return result;
 }
 
-static PyObject *py_file_writer_finish(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+static PyObject *py_file_writer_set_value(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
     const HpyCalls *calls = hpy_calls();
-    if (calls == NULL || !hpy_expect(count, 1, "file_writer_finish(writer)")) return NULL;
+    if (calls == NULL || !hpy_expect(count, 3, "file_writer_set_value(writer, key, value)")) return NULL;
     PyObject *result = NULL;
     HurrayStatus status = HURRAY_OK;
     HurrayError error;
     HpyHandle *writer = NULL;
+    HpyBytes key = {0};
+    uint64_t key_length = 0;
+    HurrayFileMetadata value;
+    HpyFileMetadataMemory value_memory = {0};
+    if (!hpy_bytes(args[1], "key", &key)) goto done;
+    key_length = key.length;
+    if (!hpy_to_HurrayFileMetadata(args[2], &value, &value_memory)) goto done;
     writer = hpy_handle_take(args[0], HURRAY_HANDLE_FILE_WRITER, "writer");
     if (writer == NULL) goto done;
-    writer->busy = true;
-    Py_BEGIN_ALLOW_THREADS
-    status = calls->hurray_file_writer_finish(writer->pointer, &error);
-    Py_END_ALLOW_THREADS
-    writer->busy = false;
+    status = calls->hurray_file_writer_set_value(writer->pointer, key.data, (uint64_t)key_length, &value, &error);
     if (status != HURRAY_OK) {
-        hpy_raise(status, &error, "hurray_file_writer_finish");
+        hpy_raise(status, &error, "hurray_file_writer_set_value");
         goto done;
     }
     Py_INCREF(Py_None);
     result = Py_None;
+done:
+    hpy_bytes_release(&key);
+    hpy_free_HurrayFileMetadata(&value_memory);
+    return result;
+}
+
+static PyObject *py_file_writer_copied_bytes(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 1, "file_writer_copied_bytes(writer)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *writer = NULL;
+    uint64_t out_bytes = 0;
+    writer = hpy_handle_take(args[0], HURRAY_HANDLE_FILE_WRITER, "writer");
+    if (writer == NULL) goto done;
+    status = calls->hurray_file_writer_copied_bytes(writer->pointer, &out_bytes, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_file_writer_copied_bytes");
+        goto done;
+    }
+    result = PyLong_FromUnsignedLongLong(out_bytes);
 done:
     return result;
 }
@@ -2960,6 +3282,7 @@ HurrayStatus hpy_destroy(const HpyCalls *calls, uint32_t kind, void *pointer, bo
         }
         case HURRAY_HANDLE_FILE: {
             HurrayFile *handle = pointer;
+            if (deferred) return calls->hurray_file_destroy_deferred(&handle, NULL);
             return calls->hurray_file_destroy(&handle);
         }
         case HURRAY_HANDLE_FILE_WRITER: {
@@ -3110,25 +3433,49 @@ PyMethodDef hpy_generated_methods[] = {
     {"tensor_buffer", (PyCFunction)(void (*)(void))py_tensor_buffer, METH_FASTCALL,
      "Borrows one of the tensor's buffers."},
     {"file_open", (PyCFunction)(void (*)(void))py_file_open, METH_FASTCALL,
-     "Opens a model file and maps it read-only; no tensor data is read. Every name, type, shape and range is checked before the call returns. The file must not change while it, or a tensor of it, is in use: a mapped file that is cut raises SIGBUS in whoever reads it."},
+     "Opens a model file and, unless the options say HURRAY_ACCESS_READ, maps it read-only; no tensor data is read. Every name, type, shape and range is checked before the call returns (HURRAY_FORMAT_HRRY: descriptors when they are asked for). A mapped file must not change while it, or a tensor of it, is in use: one that is cut raises SIGBUS in whoever reads it."},
+    {"file_open_buffer", (PyCFunction)(void (*)(void))py_file_open_buffer, METH_FASTCALL,
+     "Opens a model file whose bytes are in memory. Its tensors lie in that memory: nothing is copied but what would be of a file, too. The memory must not change while the file, or a tensor of it, is in use."},
     {"file_info", (PyCFunction)(void (*)(void))py_file_info, METH_FASTCALL,
      "Fills a struct with facts about the file."},
+    {"format_name", (PyCFunction)(void (*)(void))py_format_name, METH_FASTCALL,
+     "The name of a format, for messages: \"safetensors\", \".hrry\", \"GGUF\", \".npy\", \".npz\"; \"automatic\" for HURRAY_FORMAT_AUTO and \"?\" for a number that is no format."},
     {"file_tensor_info", (PyCFunction)(void (*)(void))py_file_tensor_info, METH_FASTCALL,
      "Fills a struct with the name, type, shape and place of a tensor, without touching its data."},
     {"file_find", (PyCFunction)(void (*)(void))py_file_find, METH_FASTCALL,
      "Finds a tensor by name."},
+    {"file_descriptor", (PyCFunction)(void (*)(void))py_file_descriptor, METH_FASTCALL,
+     "The descriptor of a tensor, without touching its data. Where data that is not aligned is handed over as it lies (HURRAY_ALIGN_OFFSET), the tensor's own may differ from it in byte_offset and in the size of buffer 0, by the bytes in front."},
+    {"file_buffer_range", (PyCFunction)(void (*)(void))py_file_buffer_range, METH_FASTCALL,
+     "Where in the file the bytes of a tensor's buffer come from: for programs that read the file themselves, or ask a system to fetch the range. What is repacked or compressed has its range as it lies there."},
     {"file_tensor", (PyCFunction)(void (*)(void))py_file_tensor, METH_FASTCALL,
-     "Makes a tensor over the mapped bytes. Nothing is copied, except where the file's form is not that of the format (booleans of one byte each) or the options ask for aligned copies; copies are counted in HurrayFileInfo.copied_bytes."},
+     "Makes a tensor over the mapped bytes, read-only. Nothing is copied, except where the file's form is not that of the format (booleans of one byte each, blocks that are repacked, big-endian numbers, compressed data), where the options ask for aligned copies, or where the file is not mapped; copies are counted in HurrayFileInfo.copied_bytes. Of a composite's head this is the head alone: see hurray_file_composite."},
+    {"file_composite", (PyCFunction)(void (*)(void))py_file_composite, METH_FASTCALL,
+     "Makes a composite of its head and all its members. (format: composite)"},
     {"file_metadata", (PyCFunction)(void (*)(void))py_file_metadata, METH_FASTCALL,
      "Fills a struct with one metadata entry."},
+    {"file_find_metadata", (PyCFunction)(void (*)(void))py_file_find_metadata, METH_FASTCALL,
+     "Finds a metadata entry by its key."},
+    {"file_metadata_element", (PyCFunction)(void (*)(void))py_file_metadata_element, METH_FASTCALL,
+     "Fills a struct with one element of an array; its key is null."},
     {"file_writer_create", (PyCFunction)(void (*)(void))py_file_writer_create, METH_FASTCALL,
-     "Starts a model file. Until hurray_file_writer_finish succeeds a file of that name stays as it was, also when it is the one that the tensors are mapped from."},
-    {"file_writer_add", (PyCFunction)(void (*)(void))py_file_writer_add, METH_FASTCALL,
-     "Adds a tensor. Its memory is shared, not copied, until the file is finished or the writer destroyed."},
-    {"file_writer_set_metadata", (PyCFunction)(void (*)(void))py_file_writer_set_metadata, METH_FASTCALL,
-     "Sets a metadata entry; both texts are copied, and the last value of a key counts."},
+     "Starts a model file with the default options of its format. Until hurray_file_writer_finish succeeds a file of that name stays as it was, also when it is the one that the tensors are mapped from."},
+    {"file_writer_create_with", (PyCFunction)(void (*)(void))py_file_writer_create_with, METH_FASTCALL,
+     "Starts a model file, as hurray_file_writer_create does, with options."},
+    {"file_writer_to_fd", (PyCFunction)(void (*)(void))py_file_writer_to_fd, METH_FASTCALL,
+     "Starts a model file that goes to a file descriptor, a pipe or socket, too: from where it stands, front to back, without seeking. What was written stays written, also when the writer does not finish."},
     {"file_writer_finish", (PyCFunction)(void (*)(void))py_file_writer_finish, METH_FASTCALL,
-     "Writes the file to disk and puts it under its name in one step. Afterwards the writer can only be destroyed."},
+     "Writes what is left; a file with a path comes to disk and under its name in one step. Afterwards the writer can only be destroyed."},
+    {"file_writer_add", (PyCFunction)(void (*)(void))py_file_writer_add, METH_FASTCALL,
+     "Adds a tensor. HURRAY_FORMAT_HRRY and HURRAY_FORMAT_NPZ, which are written front to back, write it at once; the others share its memory until the file is finished or the writer destroyed. No copy of it is made."},
+    {"file_writer_add_composite", (PyCFunction)(void (*)(void))py_file_writer_add_composite, METH_FASTCALL,
+     "Adds a composite: its head under `name`, its members, in pre-order, as `name/0`, `name/1`, ..., those of an inner composite as `name/1/0`, ..."},
+    {"file_writer_set_metadata", (PyCFunction)(void (*)(void))py_file_writer_set_metadata, METH_FASTCALL,
+     "Sets a metadata entry to a text; both texts are copied, and the last value of a key counts."},
+    {"file_writer_set_value", (PyCFunction)(void (*)(void))py_file_writer_set_value, METH_FASTCALL,
+     "Sets a metadata entry to a value of any type but HURRAY_METADATA_ARRAY; it is copied, and the last value of a key counts."},
+    {"file_writer_copied_bytes", (PyCFunction)(void (*)(void))py_file_writer_copied_bytes, METH_FASTCALL,
+     "How many bytes were gathered, unpacked or converted on their way into the file so far; all others were written from where they lie."},
     {"reader_from_fd", (PyCFunction)(void (*)(void))py_reader_from_fd, METH_FASTCALL,
      "Starts to read a stream from a file descriptor: a pipe, socket or file, from where it stands."},
     {"reader_next", (PyCFunction)(void (*)(void))py_reader_next, METH_FASTCALL,

@@ -58,7 +58,7 @@ class File(_native.Handle):
 
         Raises HurrayError: INVALID_FORMAT with the byte offset of the fault, NOT_FOUND, IO, LIMIT_EXCEEDED.
         """
-        return _native.file_open(path, FileOptions(format, alignment, header_limit))
+        return _native.file_open(path, FileOptions(format, alignment, header_limit=header_limit))
 
     @property
     def info(self) -> FileInfo:

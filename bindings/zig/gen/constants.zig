@@ -429,12 +429,34 @@ pub const ViewFlags = packed struct(u32) {
     rest: u28 = 0,
 };
 
+/// Stream flags.
+pub const StreamFlags = packed struct(u32) {
+    /// The reader or writer closes the file descriptor when it is destroyed.
+    close_fd: bool = false,
+    /// Readers: accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+    private_tags: bool = false,
+    /// Readers: accept element types and quantization schemes that are not known, see
+    /// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
+    /// nobody knows where the next tensor starts.
+    permissive: bool = false,
+    /// Bits that this package does not know.
+    rest: u29 = 0,
+};
+
 /// File formats.
 pub const FileFormat = enum(u32) {
     /// Recognise the format by the file's content.
     auto = 0,
     /// safetensors.
     safetensors = 1,
+    /// Hurray's own. (format: file)
+    hrry = 2,
+    /// GGUF, versions 2 and 3.
+    gguf = 3,
+    /// NumPy's .npy: one tensor, whose name is "data".
+    npy = 4,
+    /// NumPy's .npz: a ZIP archive of .npy files.
+    npz = 5,
     /// A value that this package does not know.
     _,
 };
@@ -452,18 +474,76 @@ pub const AlignmentPolicy = enum(u32) {
     _,
 };
 
-/// Stream flags.
-pub const StreamFlags = packed struct(u32) {
-    /// The reader or writer closes the file descriptor when it is destroyed.
-    close_fd: bool = false,
-    /// Readers: accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
+/// Ways to get at a file's bytes.
+pub const FileAccess = enum(u32) {
+    /// Map the file: nothing is copied, and it must not change while it, or a tensor of it, is in use.
+    map = 0,
+    /// Read what is asked for into memory of the library, which is counted as copied: for network file
+    /// systems, and for files that somebody else may cut or replace. A file that is cut is an error then,
+    /// never a signal.
+    read = 1,
+    /// A value that this package does not know.
+    _,
+};
+
+/// What becomes of quantized blocks that are no exact scheme of the format (GGUF).
+pub const InexactBlocks = enum(u32) {
+    /// Rows of uint8, as they lie, under a private quantization scheme that names the block type
+    /// (docs/formats/gguf.md).
+    raw = 0,
+    /// Dequantized to float32, exactly as the format's own library does.
+    float32 = 1,
+    /// Dequantized to float16.
+    float16 = 2,
+    /// Refused with HURRAY_ERR_UNSUPPORTED.
+    refuse = 3,
+    /// A value that this package does not know.
+    _,
+};
+
+/// Flags of opening a file.
+pub const FileFlags = packed struct(u32) {
+    /// Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS.
     private_tags: bool = false,
-    /// Readers: accept element types and quantization schemes that are not known, see
-    /// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
-    /// nobody knows where the next tensor starts.
+    /// Accept element types, layouts and quantization schemes that are not known, see
+    /// HURRAY_DECODE_PERMISSIVE.
     permissive: bool = false,
+    /// HURRAY_FORMAT_GGUF: treat blocks that are a scheme of the format (Q4_0, Q8_0, MXFP4) as inexact_blocks
+    /// says, too. Needed for the rare block that its scheme cannot say, such as one whose scale is NaN.
+    no_exact_schemes: bool = false,
     /// Bits that this package does not know.
     rest: u29 = 0,
+};
+
+/// Types of metadata values. The numbers are those of the format. (format: file).
+pub const MetadataType = enum(u8) {
+    /// UTF-8 text.
+    string = 1,
+    /// A signed number.
+    int64 = 2,
+    /// An unsigned number.
+    uint64 = 3,
+    /// A float64.
+    float64 = 4,
+    /// True or false.
+    bool = 5,
+    /// Bytes of any meaning.
+    bytes = 6,
+    /// Values of one of the types above.
+    array = 7,
+    /// A value that this package does not know.
+    _,
+};
+
+/// Flags of writing a file.
+pub const FileWriterFlags = packed struct(u32) {
+    /// HURRAY_FORMAT_HRRY: keep the index in the order in which the tensors were added, instead of sorted by
+    /// name. Readers then need a table of their own to find a name.
+    writer_unsorted_index: bool = false,
+    /// HURRAY_FORMAT_NPZ: compress with deflate.
+    writer_compress: bool = false,
+    /// Bits that this package does not know.
+    rest: u30 = 0,
 };
 
 /// Channel flags.

@@ -34,6 +34,11 @@ pub const callbacks = struct {
     /// negative HURRAY_ERR_ code ends the writing call with that code. It must not throw, nor use the handle
     /// that is writing, nor keep `bytes`. `length` is never 0.
     pub const WriteFn = *const fn (context: ?*anyopaque, bytes: ?*const anyopaque, length: u64) callconv(.c) i32;
+    /// Makes a tensor that was announced with hurray_file_writer_add_source: writes a tensor handle to
+    /// `out_tensor` and returns HURRAY_OK. A negative HURRAY_ERR_ code ends the writing call with that code.
+    /// Called at most once for each announcement, on the thread of the call that writes the tensor. It must
+    /// not throw, nor use the writer.
+    pub const TensorSourceFn = *const fn (context: ?*anyopaque, out_tensor: ?*?*c.HurrayTensor) callconv(.c) i32;
     /// Told now and then how far long work is, on the thread that called: `done` of `total` in a unit that
     /// the function names, never less than before, and all of it at the end. Returns 0 to stop the work,
     /// which then fails with HURRAY_ERR_CANCELLED and leaves nothing behind; else 1. It must not throw, nor
@@ -256,38 +261,87 @@ pub const Table = struct {
     /// call is a no-op. The struct is the program's: in the child of a fork, too, it is for the program to
     /// know whether it may be released.
     producer_release: *const fn (producer: *c.HurrayProducer, @"error": ?*c.HurrayError) callconv(.c) i32,
-    /// Opens a model file and maps it read-only; no tensor data is read. Every name, type, shape and range is
-    /// checked before the call returns. The file must not change while it, or a tensor of it, is in use: a
-    /// mapped file that is cut raises SIGBUS in whoever reads it.
+    /// Opens a model file and, unless the options say HURRAY_ACCESS_READ, maps it read-only; no tensor data
+    /// is read. Every name, type, shape and range is checked before the call returns (HURRAY_FORMAT_HRRY:
+    /// descriptors when they are asked for). A mapped file must not change while it, or a tensor of it, is in
+    /// use: one that is cut raises SIGBUS in whoever reads it.
     file_open: *const fn (path: [*:0]const u8, options: ?*const c.HurrayFileOptions, out_file: *?*c.HurrayFile, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Opens a model file whose bytes are in memory. Its tensors lie in that memory: nothing is copied but
+    /// what would be of a file, too. The memory must not change while the file, or a tensor of it, is in use.
+    file_open_buffer: *const fn (buffer: *const c.HurrayBuffer, options: ?*const c.HurrayFileOptions, out_file: *?*c.HurrayFile, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Fills a struct with facts about the file.
     file_info: *const fn (file: *const c.HurrayFile, out_info: *c.HurrayFileInfo, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// The name of a format, for messages: "safetensors", ".hrry", "GGUF", ".npy", ".npz"; "automatic" for
+    /// HURRAY_FORMAT_AUTO and "?" for a number that is no format.
+    format_name: *const fn (format: u32) callconv(.c) [*:0]const u8,
+    /// Ends a file. Tensors that were made from it keep the mapping, or the memory, alive.
+    file_destroy: *const fn (file: ?*?*c.HurrayFile) callconv(.c) i32,
+    /// Ends a file on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
+    file_destroy_deferred: *const fn (file: ?*?*c.HurrayFile, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Fills a struct with the name, type, shape and place of a tensor, without touching its data.
     file_tensor_info: *const fn (file: *const c.HurrayFile, index: u64, out_info: *c.HurrayFileTensorInfo, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Finds a tensor by name.
     file_find: *const fn (file: *const c.HurrayFile, name: ?[*]const u8, name_length: u64, out_index: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
-    /// Makes a tensor over the mapped bytes. Nothing is copied, except where the file's form is not that of
-    /// the format (booleans of one byte each) or the options ask for aligned copies; copies are counted in
-    /// HurrayFileInfo.copied_bytes.
+    /// The descriptor of a tensor, without touching its data. Where data that is not aligned is handed over
+    /// as it lies (HURRAY_ALIGN_OFFSET), the tensor's own may differ from it in byte_offset and in the size
+    /// of buffer 0, by the bytes in front.
+    file_descriptor: *const fn (file: *const c.HurrayFile, index: u64, out_descriptor: *?*c.HurrayDescriptor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Where in the file the bytes of a tensor's buffer come from: for programs that read the file
+    /// themselves, or ask a system to fetch the range. What is repacked or compressed has its range as it
+    /// lies there.
+    file_buffer_range: *const fn (file: *const c.HurrayFile, index: u64, buffer: u64, out_offset: *u64, out_size: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Makes a tensor over the mapped bytes, read-only. Nothing is copied, except where the file's form is
+    /// not that of the format (booleans of one byte each, blocks that are repacked, big-endian numbers,
+    /// compressed data), where the options ask for aligned copies, or where the file is not mapped; copies
+    /// are counted in HurrayFileInfo.copied_bytes. Of a composite's head this is the head alone: see
+    /// hurray_file_composite.
     file_tensor: *const fn (file: *const c.HurrayFile, index: u64, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Makes a composite of its head and all its members. (format: composite)
+    file_composite: *const fn (file: *const c.HurrayFile, index: u64, out_composite: *?*c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Fills a struct with one metadata entry.
     file_metadata: *const fn (file: *const c.HurrayFile, index: u64, out_entry: *c.HurrayFileMetadata, @"error": ?*c.HurrayError) callconv(.c) i32,
-    /// Ends a file. Tensors that were made from it keep the mapping alive.
-    file_destroy: *const fn (file: ?*?*c.HurrayFile) callconv(.c) i32,
-    /// Starts a model file. Until hurray_file_writer_finish succeeds a file of that name stays as it was,
-    /// also when it is the one that the tensors are mapped from.
+    /// Finds a metadata entry by its key.
+    file_find_metadata: *const fn (file: *const c.HurrayFile, key: ?[*]const u8, key_length: u64, out_index: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Fills a struct with one element of an array; its key is null.
+    file_metadata_element: *const fn (file: *const c.HurrayFile, index: u64, element: u64, out_element: *c.HurrayFileMetadata, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Starts a model file with the default options of its format. Until hurray_file_writer_finish succeeds a
+    /// file of that name stays as it was, also when it is the one that the tensors are mapped from.
     file_writer_create: *const fn (path: [*:0]const u8, format: u32, out_writer: *?*c.HurrayFileWriter, @"error": ?*c.HurrayError) callconv(.c) i32,
-    /// Adds a tensor. Its memory is shared, not copied, until the file is finished or the writer destroyed.
-    file_writer_add: *const fn (writer: *c.HurrayFileWriter, name: ?[*]const u8, name_length: u64, tensor: *const c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
-    /// Sets a metadata entry; both texts are copied, and the last value of a key counts.
-    file_writer_set_metadata: *const fn (writer: *c.HurrayFileWriter, key: ?[*]const u8, key_length: u64, value: ?[*]const u8, value_length: u64, @"error": ?*c.HurrayError) callconv(.c) i32,
-    /// Writes the file to disk and puts it under its name in one step. Afterwards the writer can only be
-    /// destroyed.
+    /// Starts a model file, as hurray_file_writer_create does, with options.
+    file_writer_create_with: *const fn (path: [*:0]const u8, options: *const c.HurrayFileWriterOptions, out_writer: *?*c.HurrayFileWriter, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Starts a model file that goes to a file descriptor, a pipe or socket, too: from where it stands, front
+    /// to back, without seeking. What was written stays written, also when the writer does not finish.
+    file_writer_to_fd: *const fn (fd: i32, options: *const c.HurrayFileWriterOptions, out_writer: *?*c.HurrayFileWriter, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Starts a model file that a callback takes, front to back, on the threads that write.
+    file_writer_to_callback: *const fn (write: callbacks.WriteFn, context: ?*anyopaque, options: *const c.HurrayFileWriterOptions, out_writer: *?*c.HurrayFileWriter, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Writes what is left; a file with a path comes to disk and under its name in one step. Afterwards the
+    /// writer can only be destroyed.
     file_writer_finish: *const fn (writer: *c.HurrayFileWriter, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Ends a writer. Without a successful finish nothing remains of what it wrote.
     file_writer_destroy: *const fn (writer: ?*?*c.HurrayFileWriter) callconv(.c) i32,
     /// Ends a writer on a thread that must not run callbacks: see hurray_buffer_destroy_deferred.
     file_writer_destroy_deferred: *const fn (writer: ?*?*c.HurrayFileWriter, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Adds a tensor. HURRAY_FORMAT_HRRY and HURRAY_FORMAT_NPZ, which are written front to back, write it at
+    /// once; the others share its memory until the file is finished or the writer destroyed. No copy of it is
+    /// made.
+    file_writer_add: *const fn (writer: *c.HurrayFileWriter, name: ?[*]const u8, name_length: u64, tensor: *const c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Announces a tensor that a callback makes when it is written: at once, or when the file is finished, as
+    /// hurray_file_writer_add says. A conversion so needs memory for one tensor at a time. The library
+    /// destroys the tensor when it is written.
+    file_writer_add_source: *const fn (writer: *c.HurrayFileWriter, name: ?[*]const u8, name_length: u64, descriptor: *const c.HurrayDescriptor, make: callbacks.TensorSourceFn, context: ?*anyopaque, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Adds a composite: its head under `name`, its members, in pre-order, as `name/0`, `name/1`, ..., those
+    /// of an inner composite as `name/1/0`, ...
+    file_writer_add_composite: *const fn (writer: *c.HurrayFileWriter, name: ?[*]const u8, name_length: u64, composite: *const c.HurrayComposite, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Sets a metadata entry to a text; both texts are copied, and the last value of a key counts.
+    file_writer_set_metadata: *const fn (writer: *c.HurrayFileWriter, key: ?[*]const u8, key_length: u64, value: ?[*]const u8, value_length: u64, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Sets a metadata entry to a value of any type but HURRAY_METADATA_ARRAY; it is copied, and the last
+    /// value of a key counts.
+    file_writer_set_value: *const fn (writer: *c.HurrayFileWriter, key: ?[*]const u8, key_length: u64, value: *const c.HurrayFileMetadata, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Sets a metadata entry to an array; it is copied, and the last value of a key counts.
+    file_writer_set_array: *const fn (writer: *c.HurrayFileWriter, key: ?[*]const u8, key_length: u64, element_type: u8, elements: ?[*]const c.HurrayFileMetadata, count: u64, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// How many bytes were gathered, unpacked or converted on their way into the file so far; all others were
+    /// written from where they lie.
+    file_writer_copied_bytes: *const fn (writer: *const c.HurrayFileWriter, out_bytes: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Starts to read a stream from a file descriptor: a pipe, socket or file, from where it stands.
     reader_from_fd: *const fn (fd: i32, options: ?*const c.HurrayStreamOptions, out_reader: *?*c.HurrayReader, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Starts to read a stream that lies in memory. Tensors are copied out of it.

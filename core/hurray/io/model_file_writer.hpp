@@ -45,6 +45,9 @@ public:
 
     [[nodiscard]] virtual FileFormat format() const noexcept = 0;
 
+    /// Whether shares of the tensors that are added are kept until finish(), instead of their being written at once.
+    [[nodiscard]] virtual bool keeps_tensors() const noexcept { return true; }
+
     /// Errors: invalid_argument (a name that is taken or not fit for the format, invalid UTF-8, buffers that do not fit the
     /// descriptor, a writer that has finished), unsupported (what the format cannot hold; memory that the CPU cannot read),
     /// invalid_layout (a dynamic dimension), invalid_sync_mode (anything but PRODUCER_SYNCED), io.

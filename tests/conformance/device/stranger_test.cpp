@@ -451,6 +451,8 @@ const std::vector<Parameter>& parameters() {
              return result;
          }},
         {"writer_write", "tensor", STRANGER_TENSOR, false, WITH_OUT(int, hurray_writer_write(ours.writer, TENSOR, error))},
+        {"file_open_buffer", "buffer", STRANGER_BUFFER, false,
+         WITH_OUT(HurrayFile*, hurray_file_open_buffer(BUFFER, nullptr, &out, error))},
         {"file_writer_add", "tensor", STRANGER_TENSOR, false,
          [](Ours&, void* handle) {
              Outcome result;

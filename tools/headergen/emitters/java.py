@@ -168,22 +168,26 @@ def _interface(abi: dict) -> str:
         if _has_callback(abi, f):
             left_out.append(f["name"])
         else:
-            out.append("\n" + _declaration(f))
+            out.append("\n" + _declaration(abi, f))
     out.append("\n// With a callback, and so hand-written in bindings/java/jni:\n")
     out += [f"//   {name}\n" for name in left_out]
     return "".join(out)
 
 
-def _declaration(f: dict) -> str:
+def _element_size(abi: dict, element: dict) -> int:
+    if element["kind"] == "struct":
+        return next(s["size"] for s in abi["structs"] if s["name"] == element["name"])
+    return 1 if element["kind"] in ("char", "void") else common.strip_alias(element)["bits"] // 8
+
+
+def _declaration(abi: dict, f: dict) -> str:
     """The function with parameter names that choose the typemap, and the typemaps that need its other parameters."""
     position = {p["name"]: i for i, p in enumerate(f["params"], 1)}
     out = []
     for p in f["params"]:
         _require_typemap(f, p)
         if "length" in p and p["annotation"] in ("in_array", "out_array", "kept"):
-            element = common.target(p["type"])
-            size = 1 if element["kind"] in ("char", "void") else common.strip_alias(element)["bits"] // 8
-            out.append(f"HURRAY_ARRAY({p['c']}, {size}, jarg{position[p['length']]})\n")
+            out.append(f"HURRAY_ARRAY({p['c']}, {_element_size(abi, common.target(p['type']))}, jarg{position[p['length']]})\n")
         elif p.get("annotation") == "in_string":
             out.append(f"HURRAY_STRING({p['c']})\n")
     parameters = ", ".join(p["c"] for p in f["params"]) or "void"

@@ -31,12 +31,17 @@ HAND_WRITTEN = {
 NOT_OFFERED = {
     "hurray_reader_from_callback": "calls back",
     "hurray_writer_to_callback": "calls back",
+    "hurray_file_writer_to_callback": "calls back",
+    "hurray_file_writer_add_source": "calls back",
+    "hurray_file_writer_set_array": "takes an array of structs",
     "hurray_reader_read": "fills memory of the caller",
 }
 
 # Calls that may wait for a disk or a peer, or move many bytes: made without the GIL.
 BLOCKING = {
-    "hurray_file_open", "hurray_file_writer_create", "hurray_file_writer_finish", "hurray_reader_next", "hurray_writer_write",
+    "hurray_file_open", "hurray_file_open_buffer", "hurray_file_writer_create",
+    "hurray_file_writer_create_with", "hurray_file_writer_add", "hurray_file_writer_add_composite", "hurray_file_writer_finish",
+    "hurray_reader_next", "hurray_writer_write",
     "hurray_tensor_copy", "hurray_reader_next_item", "hurray_writer_write_composite", "hurray_reader_begin", "hurray_reader_skip",
     "hurray_channel_accept", "hurray_channel_connect", "hurray_channel_send", "hurray_channel_receive", "hurray_channel_finish",
 }
@@ -63,6 +68,7 @@ _LENGTHS = {
     ("HurrayTranscodeSpec", "token_counts"): "token_counts_length",
     ("HurrayFileTensorInfo", "name"): "name_length",
     ("HurrayFileTensorInfo", "shape"): "rank",
+    ("HurrayFileTensorInfo", "stored_type"): "stored_type_length",
     ("HurrayFileMetadata", "key"): "key_length",
     ("HurrayFileMetadata", "value"): "value_length",
 }
@@ -285,7 +291,8 @@ def _struct_from_python(struct: dict) -> str:
 
 
 def _is_octets(field: dict) -> bool:
-    return common.strip_alias(common.strip_alias(field["type"])["to"]).get("bits") == 8
+    to = common.strip_alias(common.strip_alias(field["type"])["to"])
+    return to["kind"] == "char" or to.get("bits") == 8
 
 
 def _field_from_python(name: str, short: str, index: int, field: dict) -> str:
@@ -306,7 +313,7 @@ def _field_from_python(name: str, short: str, index: int, field: dict) -> str:
         raise ValueError(f"python: {name}.{field['name']}: how many elements? Add it to _LENGTHS")
     memory = f"memory->{field['name']}"
     to = common.strip_alias(t["to"])
-    if to["bits"] == 8:
+    if _is_octets(field):
         convert = f"hpy_bytes({item}, {label}, &{memory})"
     elif to["bits"] == 64:
         convert = f"hpy_{'i64' if to['signed'] else 'u64'}_numbers({item}, {label}, &{memory})"

@@ -91,18 +91,34 @@ typedef struct HurrayGoTable {
     HurrayStatus (*producer_request)(const HurrayProducer *producer, void *consumer_stream, uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*producer_release)(HurrayProducer *producer, HurrayError *error);
     HurrayStatus (*file_open)(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
+    HurrayStatus (*file_open_buffer)(const HurrayBuffer *buffer, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*file_info)(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error);
+    const char *(*format_name)(uint32_t format);
+    HurrayStatus (*file_destroy)(HurrayFile **file);
+    HurrayStatus (*file_destroy_deferred)(HurrayFile **file, HurrayError *error);
     HurrayStatus (*file_tensor_info)(const HurrayFile *file, uint64_t index, HurrayFileTensorInfo *out_info, HurrayError *error);
     HurrayStatus (*file_find)(const HurrayFile *file, const char *name, uint64_t name_length, uint64_t *out_index, HurrayError *error);
+    HurrayStatus (*file_descriptor)(const HurrayFile *file, uint64_t index, HurrayDescriptor **out_descriptor, HurrayError *error);
+    HurrayStatus (*file_buffer_range)(const HurrayFile *file, uint64_t index, uint64_t buffer, uint64_t *out_offset, uint64_t *out_size, HurrayError *error);
     HurrayStatus (*file_tensor)(const HurrayFile *file, uint64_t index, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*file_composite)(const HurrayFile *file, uint64_t index, HurrayComposite **out_composite, HurrayError *error);
     HurrayStatus (*file_metadata)(const HurrayFile *file, uint64_t index, HurrayFileMetadata *out_entry, HurrayError *error);
-    HurrayStatus (*file_destroy)(HurrayFile **file);
+    HurrayStatus (*file_find_metadata)(const HurrayFile *file, const char *key, uint64_t key_length, uint64_t *out_index, HurrayError *error);
+    HurrayStatus (*file_metadata_element)(const HurrayFile *file, uint64_t index, uint64_t element, HurrayFileMetadata *out_element, HurrayError *error);
     HurrayStatus (*file_writer_create)(const char *path, uint32_t format, HurrayFileWriter **out_writer, HurrayError *error);
-    HurrayStatus (*file_writer_add)(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayTensor *tensor, HurrayError *error);
-    HurrayStatus (*file_writer_set_metadata)(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error);
+    HurrayStatus (*file_writer_create_with)(const char *path, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error);
+    HurrayStatus (*file_writer_to_fd)(int32_t fd, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error);
+    HurrayStatus (*file_writer_to_callback)(HurrayWriteFn write, void *context, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error);
     HurrayStatus (*file_writer_finish)(HurrayFileWriter *writer, HurrayError *error);
     HurrayStatus (*file_writer_destroy)(HurrayFileWriter **writer);
     HurrayStatus (*file_writer_destroy_deferred)(HurrayFileWriter **writer, HurrayError *error);
+    HurrayStatus (*file_writer_add)(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayTensor *tensor, HurrayError *error);
+    HurrayStatus (*file_writer_add_source)(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayDescriptor *descriptor, HurrayTensorSourceFn make, void *context, HurrayError *error);
+    HurrayStatus (*file_writer_add_composite)(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayComposite *composite, HurrayError *error);
+    HurrayStatus (*file_writer_set_metadata)(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error);
+    HurrayStatus (*file_writer_set_value)(HurrayFileWriter *writer, const char *key, uint64_t key_length, const HurrayFileMetadata *value, HurrayError *error);
+    HurrayStatus (*file_writer_set_array)(HurrayFileWriter *writer, const char *key, uint64_t key_length, uint8_t element_type, const HurrayFileMetadata *elements, uint64_t count, HurrayError *error);
+    HurrayStatus (*file_writer_copied_bytes)(const HurrayFileWriter *writer, uint64_t *out_bytes, HurrayError *error);
     HurrayStatus (*reader_from_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*reader_from_memory)(const void *bytes, uint64_t length, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
     HurrayStatus (*reader_from_callback)(HurrayReadFn read, void *context, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error);
@@ -503,8 +519,24 @@ static inline HurrayStatus go_hurray_file_open(const char *path, const HurrayFil
     return hurray_go_table.file_open(path, options, out_file, error);
 }
 
+static inline HurrayStatus go_hurray_file_open_buffer(const HurrayBuffer *buffer, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error) {
+    return hurray_go_table.file_open_buffer(buffer, options, out_file, error);
+}
+
 static inline HurrayStatus go_hurray_file_info(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error) {
     return hurray_go_table.file_info(file, out_info, error);
+}
+
+static inline const char *go_hurray_format_name(uint32_t format) {
+    return hurray_go_table.format_name(format);
+}
+
+static inline HurrayStatus go_hurray_file_destroy(HurrayFile **file) {
+    return hurray_go_table.file_destroy(file);
+}
+
+static inline HurrayStatus go_hurray_file_destroy_deferred(HurrayFile **file, HurrayError *error) {
+    return hurray_go_table.file_destroy_deferred(file, error);
 }
 
 static inline HurrayStatus go_hurray_file_tensor_info(const HurrayFile *file, uint64_t index, HurrayFileTensorInfo *out_info, HurrayError *error) {
@@ -515,28 +547,48 @@ static inline HurrayStatus go_hurray_file_find(const HurrayFile *file, const cha
     return hurray_go_table.file_find(file, name, name_length, out_index, error);
 }
 
+static inline HurrayStatus go_hurray_file_descriptor(const HurrayFile *file, uint64_t index, HurrayDescriptor **out_descriptor, HurrayError *error) {
+    return hurray_go_table.file_descriptor(file, index, out_descriptor, error);
+}
+
+static inline HurrayStatus go_hurray_file_buffer_range(const HurrayFile *file, uint64_t index, uint64_t buffer, uint64_t *out_offset, uint64_t *out_size, HurrayError *error) {
+    return hurray_go_table.file_buffer_range(file, index, buffer, out_offset, out_size, error);
+}
+
 static inline HurrayStatus go_hurray_file_tensor(const HurrayFile *file, uint64_t index, HurrayTensor **out_tensor, HurrayError *error) {
     return hurray_go_table.file_tensor(file, index, out_tensor, error);
+}
+
+static inline HurrayStatus go_hurray_file_composite(const HurrayFile *file, uint64_t index, HurrayComposite **out_composite, HurrayError *error) {
+    return hurray_go_table.file_composite(file, index, out_composite, error);
 }
 
 static inline HurrayStatus go_hurray_file_metadata(const HurrayFile *file, uint64_t index, HurrayFileMetadata *out_entry, HurrayError *error) {
     return hurray_go_table.file_metadata(file, index, out_entry, error);
 }
 
-static inline HurrayStatus go_hurray_file_destroy(HurrayFile **file) {
-    return hurray_go_table.file_destroy(file);
+static inline HurrayStatus go_hurray_file_find_metadata(const HurrayFile *file, const char *key, uint64_t key_length, uint64_t *out_index, HurrayError *error) {
+    return hurray_go_table.file_find_metadata(file, key, key_length, out_index, error);
+}
+
+static inline HurrayStatus go_hurray_file_metadata_element(const HurrayFile *file, uint64_t index, uint64_t element, HurrayFileMetadata *out_element, HurrayError *error) {
+    return hurray_go_table.file_metadata_element(file, index, element, out_element, error);
 }
 
 static inline HurrayStatus go_hurray_file_writer_create(const char *path, uint32_t format, HurrayFileWriter **out_writer, HurrayError *error) {
     return hurray_go_table.file_writer_create(path, format, out_writer, error);
 }
 
-static inline HurrayStatus go_hurray_file_writer_add(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayTensor *tensor, HurrayError *error) {
-    return hurray_go_table.file_writer_add(writer, name, name_length, tensor, error);
+static inline HurrayStatus go_hurray_file_writer_create_with(const char *path, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error) {
+    return hurray_go_table.file_writer_create_with(path, options, out_writer, error);
 }
 
-static inline HurrayStatus go_hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error) {
-    return hurray_go_table.file_writer_set_metadata(writer, key, key_length, value, value_length, error);
+static inline HurrayStatus go_hurray_file_writer_to_fd(int32_t fd, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error) {
+    return hurray_go_table.file_writer_to_fd(fd, options, out_writer, error);
+}
+
+static inline HurrayStatus go_hurray_file_writer_to_callback(HurrayWriteFn write, uintptr_t context, const HurrayFileWriterOptions *options, HurrayFileWriter **out_writer, HurrayError *error) {
+    return hurray_go_table.file_writer_to_callback(write, (void *)context, options, out_writer, error);
 }
 
 static inline HurrayStatus go_hurray_file_writer_finish(HurrayFileWriter *writer, HurrayError *error) {
@@ -549,6 +601,34 @@ static inline HurrayStatus go_hurray_file_writer_destroy(HurrayFileWriter **writ
 
 static inline HurrayStatus go_hurray_file_writer_destroy_deferred(HurrayFileWriter **writer, HurrayError *error) {
     return hurray_go_table.file_writer_destroy_deferred(writer, error);
+}
+
+static inline HurrayStatus go_hurray_file_writer_add(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayTensor *tensor, HurrayError *error) {
+    return hurray_go_table.file_writer_add(writer, name, name_length, tensor, error);
+}
+
+static inline HurrayStatus go_hurray_file_writer_add_source(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayDescriptor *descriptor, HurrayTensorSourceFn make, uintptr_t context, HurrayError *error) {
+    return hurray_go_table.file_writer_add_source(writer, name, name_length, descriptor, make, (void *)context, error);
+}
+
+static inline HurrayStatus go_hurray_file_writer_add_composite(HurrayFileWriter *writer, const char *name, uint64_t name_length, const HurrayComposite *composite, HurrayError *error) {
+    return hurray_go_table.file_writer_add_composite(writer, name, name_length, composite, error);
+}
+
+static inline HurrayStatus go_hurray_file_writer_set_metadata(HurrayFileWriter *writer, const char *key, uint64_t key_length, const char *value, uint64_t value_length, HurrayError *error) {
+    return hurray_go_table.file_writer_set_metadata(writer, key, key_length, value, value_length, error);
+}
+
+static inline HurrayStatus go_hurray_file_writer_set_value(HurrayFileWriter *writer, const char *key, uint64_t key_length, const HurrayFileMetadata *value, HurrayError *error) {
+    return hurray_go_table.file_writer_set_value(writer, key, key_length, value, error);
+}
+
+static inline HurrayStatus go_hurray_file_writer_set_array(HurrayFileWriter *writer, const char *key, uint64_t key_length, uint8_t element_type, const HurrayFileMetadata *elements, uint64_t count, HurrayError *error) {
+    return hurray_go_table.file_writer_set_array(writer, key, key_length, element_type, elements, count, error);
+}
+
+static inline HurrayStatus go_hurray_file_writer_copied_bytes(const HurrayFileWriter *writer, uint64_t *out_bytes, HurrayError *error) {
+    return hurray_go_table.file_writer_copied_bytes(writer, out_bytes, error);
 }
 
 static inline HurrayStatus go_hurray_reader_from_fd(int32_t fd, const HurrayStreamOptions *options, HurrayReader **out_reader, HurrayError *error) {

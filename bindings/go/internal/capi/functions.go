@@ -494,16 +494,41 @@ func CallProducerRelease(producer *Producer, error *Error) int32 {
 	return int32(C.go_hurray_producer_release((*C.HurrayProducer)(unsafe.Pointer(producer)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
-// CallFileOpen: Opens a model file and maps it read-only; no tensor data is read. Every name, type, shape and
-// range is checked before the call returns. The file must not change while it, or a tensor of it, is in use:
-// a mapped file that is cut raises SIGBUS in whoever reads it.
+// CallFileOpen: Opens a model file and, unless the options say HURRAY_ACCESS_READ, maps it read-only; no
+// tensor data is read. Every name, type, shape and range is checked before the call returns
+// (HURRAY_FORMAT_HRRY: descriptors when they are asked for). A mapped file must not change while it, or a
+// tensor of it, is in use: one that is cut raises SIGBUS in whoever reads it.
 func CallFileOpen(path *byte, options *FileOptions, outFile **File, error *Error) int32 {
 	return int32(C.go_hurray_file_open((*C.char)(unsafe.Pointer(path)), (*C.HurrayFileOptions)(unsafe.Pointer(options)), outFile, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileOpenBuffer: Opens a model file whose bytes are in memory. Its tensors lie in that memory: nothing
+// is copied but what would be of a file, too. The memory must not change while the file, or a tensor of it,
+// is in use.
+func CallFileOpenBuffer(buffer *Buffer, options *FileOptions, outFile **File, error *Error) int32 {
+	return int32(C.go_hurray_file_open_buffer(buffer, (*C.HurrayFileOptions)(unsafe.Pointer(options)), outFile, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
 // CallFileInfo: Fills a struct with facts about the file.
 func CallFileInfo(file *File, outInfo *FileInfo, error *Error) int32 {
 	return int32(C.go_hurray_file_info(file, (*C.HurrayFileInfo)(unsafe.Pointer(outInfo)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFormatName: The name of a format, for messages: "safetensors", ".hrry", "GGUF", ".npy", ".npz";
+// "automatic" for HURRAY_FORMAT_AUTO and "?" for a number that is no format.
+func CallFormatName(format uint32) string {
+	return C.GoString(C.go_hurray_format_name(C.uint32_t(format)))
+}
+
+// CallFileDestroy: Ends a file. Tensors that were made from it keep the mapping, or the memory, alive.
+func CallFileDestroy(file **File) int32 {
+	return int32(C.go_hurray_file_destroy(file))
+}
+
+// CallFileDestroyDeferred: Ends a file on a thread that must not run callbacks: see
+// hurray_buffer_destroy_deferred.
+func CallFileDestroyDeferred(file **File, error *Error) int32 {
+	return int32(C.go_hurray_file_destroy_deferred(file, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
 // CallFileTensorInfo: Fills a struct with the name, type, shape and place of a tensor, without touching its
@@ -517,11 +542,32 @@ func CallFileFind(file *File, name *byte, nameLength uint64, outIndex *uint64, e
 	return int32(C.go_hurray_file_find(file, (*C.char)(unsafe.Pointer(name)), C.uint64_t(nameLength), (*C.uint64_t)(unsafe.Pointer(outIndex)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
-// CallFileTensor: Makes a tensor over the mapped bytes. Nothing is copied, except where the file's form is
-// not that of the format (booleans of one byte each) or the options ask for aligned copies; copies are
-// counted in HurrayFileInfo.copied_bytes.
+// CallFileDescriptor: The descriptor of a tensor, without touching its data. Where data that is not aligned
+// is handed over as it lies (HURRAY_ALIGN_OFFSET), the tensor's own may differ from it in byte_offset and in
+// the size of buffer 0, by the bytes in front.
+func CallFileDescriptor(file *File, index uint64, outDescriptor **Descriptor, error *Error) int32 {
+	return int32(C.go_hurray_file_descriptor(file, C.uint64_t(index), outDescriptor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileBufferRange: Where in the file the bytes of a tensor's buffer come from: for programs that read the
+// file themselves, or ask a system to fetch the range. What is repacked or compressed has its range as it
+// lies there.
+func CallFileBufferRange(file *File, index uint64, buffer uint64, outOffset *uint64, outSize *uint64, error *Error) int32 {
+	return int32(C.go_hurray_file_buffer_range(file, C.uint64_t(index), C.uint64_t(buffer), (*C.uint64_t)(unsafe.Pointer(outOffset)), (*C.uint64_t)(unsafe.Pointer(outSize)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileTensor: Makes a tensor over the mapped bytes, read-only. Nothing is copied, except where the file's
+// form is not that of the format (booleans of one byte each, blocks that are repacked, big-endian numbers,
+// compressed data), where the options ask for aligned copies, or where the file is not mapped; copies are
+// counted in HurrayFileInfo.copied_bytes. Of a composite's head this is the head alone: see
+// hurray_file_composite.
 func CallFileTensor(file *File, index uint64, outTensor **Tensor, error *Error) int32 {
 	return int32(C.go_hurray_file_tensor(file, C.uint64_t(index), outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileComposite: Makes a composite of its head and all its members. (format: composite)
+func CallFileComposite(file *File, index uint64, outComposite **Composite, error *Error) int32 {
+	return int32(C.go_hurray_file_composite(file, C.uint64_t(index), outComposite, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
 // CallFileMetadata: Fills a struct with one metadata entry.
@@ -529,31 +575,43 @@ func CallFileMetadata(file *File, index uint64, outEntry *FileMetadata, error *E
 	return int32(C.go_hurray_file_metadata(file, C.uint64_t(index), (*C.HurrayFileMetadata)(unsafe.Pointer(outEntry)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
-// CallFileDestroy: Ends a file. Tensors that were made from it keep the mapping alive.
-func CallFileDestroy(file **File) int32 {
-	return int32(C.go_hurray_file_destroy(file))
+// CallFileFindMetadata: Finds a metadata entry by its key.
+func CallFileFindMetadata(file *File, key *byte, keyLength uint64, outIndex *uint64, error *Error) int32 {
+	return int32(C.go_hurray_file_find_metadata(file, (*C.char)(unsafe.Pointer(key)), C.uint64_t(keyLength), (*C.uint64_t)(unsafe.Pointer(outIndex)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
-// CallFileWriterCreate: Starts a model file. Until hurray_file_writer_finish succeeds a file of that name
-// stays as it was, also when it is the one that the tensors are mapped from.
+// CallFileMetadataElement: Fills a struct with one element of an array; its key is null.
+func CallFileMetadataElement(file *File, index uint64, element uint64, outElement *FileMetadata, error *Error) int32 {
+	return int32(C.go_hurray_file_metadata_element(file, C.uint64_t(index), C.uint64_t(element), (*C.HurrayFileMetadata)(unsafe.Pointer(outElement)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileWriterCreate: Starts a model file with the default options of its format. Until
+// hurray_file_writer_finish succeeds a file of that name stays as it was, also when it is the one that the
+// tensors are mapped from.
 func CallFileWriterCreate(path *byte, format uint32, outWriter **FileWriter, error *Error) int32 {
 	return int32(C.go_hurray_file_writer_create((*C.char)(unsafe.Pointer(path)), C.uint32_t(format), outWriter, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
-// CallFileWriterAdd: Adds a tensor. Its memory is shared, not copied, until the file is finished or the
-// writer destroyed.
-func CallFileWriterAdd(writer *FileWriter, name *byte, nameLength uint64, tensor *Tensor, error *Error) int32 {
-	return int32(C.go_hurray_file_writer_add(writer, (*C.char)(unsafe.Pointer(name)), C.uint64_t(nameLength), tensor, (*C.HurrayError)(unsafe.Pointer(error))))
+// CallFileWriterCreateWith: Starts a model file, as hurray_file_writer_create does, with options.
+func CallFileWriterCreateWith(path *byte, options *FileWriterOptions, outWriter **FileWriter, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_create_with((*C.char)(unsafe.Pointer(path)), (*C.HurrayFileWriterOptions)(unsafe.Pointer(options)), outWriter, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
-// CallFileWriterSetMetadata: Sets a metadata entry; both texts are copied, and the last value of a key
-// counts.
-func CallFileWriterSetMetadata(writer *FileWriter, key *byte, keyLength uint64, value *byte, valueLength uint64, error *Error) int32 {
-	return int32(C.go_hurray_file_writer_set_metadata(writer, (*C.char)(unsafe.Pointer(key)), C.uint64_t(keyLength), (*C.char)(unsafe.Pointer(value)), C.uint64_t(valueLength), (*C.HurrayError)(unsafe.Pointer(error))))
+// CallFileWriterToFD: Starts a model file that goes to a file descriptor, a pipe or socket, too: from where
+// it stands, front to back, without seeking. What was written stays written, also when the writer does not
+// finish.
+func CallFileWriterToFD(fd int32, options *FileWriterOptions, outWriter **FileWriter, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_to_fd(C.int32_t(fd), (*C.HurrayFileWriterOptions)(unsafe.Pointer(options)), outWriter, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
-// CallFileWriterFinish: Writes the file to disk and puts it under its name in one step. Afterwards the writer
-// can only be destroyed.
+// CallFileWriterToCallback: Starts a model file that a callback takes, front to back, on the threads that
+// write.
+func CallFileWriterToCallback(write WriteFn, context uintptr, options *FileWriterOptions, outWriter **FileWriter, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_to_callback(write, C.uintptr_t(context), (*C.HurrayFileWriterOptions)(unsafe.Pointer(options)), outWriter, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileWriterFinish: Writes what is left; a file with a path comes to disk and under its name in one step.
+// Afterwards the writer can only be destroyed.
 func CallFileWriterFinish(writer *FileWriter, error *Error) int32 {
 	return int32(C.go_hurray_file_writer_finish(writer, (*C.HurrayError)(unsafe.Pointer(error))))
 }
@@ -567,6 +625,50 @@ func CallFileWriterDestroy(writer **FileWriter) int32 {
 // hurray_buffer_destroy_deferred.
 func CallFileWriterDestroyDeferred(writer **FileWriter, error *Error) int32 {
 	return int32(C.go_hurray_file_writer_destroy_deferred(writer, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileWriterAdd: Adds a tensor. HURRAY_FORMAT_HRRY and HURRAY_FORMAT_NPZ, which are written front to
+// back, write it at once; the others share its memory until the file is finished or the writer destroyed. No
+// copy of it is made.
+func CallFileWriterAdd(writer *FileWriter, name *byte, nameLength uint64, tensor *Tensor, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_add(writer, (*C.char)(unsafe.Pointer(name)), C.uint64_t(nameLength), tensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileWriterAddSource: Announces a tensor that a callback makes when it is written: at once, or when the
+// file is finished, as hurray_file_writer_add says. A conversion so needs memory for one tensor at a time.
+// The library destroys the tensor when it is written.
+func CallFileWriterAddSource(writer *FileWriter, name *byte, nameLength uint64, descriptor *Descriptor, make TensorSourceFn, context uintptr, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_add_source(writer, (*C.char)(unsafe.Pointer(name)), C.uint64_t(nameLength), descriptor, make, C.uintptr_t(context), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileWriterAddComposite: Adds a composite: its head under `name`, its members, in pre-order, as
+// `name/0`, `name/1`, ..., those of an inner composite as `name/1/0`, ...
+func CallFileWriterAddComposite(writer *FileWriter, name *byte, nameLength uint64, composite *Composite, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_add_composite(writer, (*C.char)(unsafe.Pointer(name)), C.uint64_t(nameLength), composite, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileWriterSetMetadata: Sets a metadata entry to a text; both texts are copied, and the last value of a
+// key counts.
+func CallFileWriterSetMetadata(writer *FileWriter, key *byte, keyLength uint64, value *byte, valueLength uint64, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_set_metadata(writer, (*C.char)(unsafe.Pointer(key)), C.uint64_t(keyLength), (*C.char)(unsafe.Pointer(value)), C.uint64_t(valueLength), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileWriterSetValue: Sets a metadata entry to a value of any type but HURRAY_METADATA_ARRAY; it is
+// copied, and the last value of a key counts.
+func CallFileWriterSetValue(writer *FileWriter, key *byte, keyLength uint64, value *FileMetadata, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_set_value(writer, (*C.char)(unsafe.Pointer(key)), C.uint64_t(keyLength), (*C.HurrayFileMetadata)(unsafe.Pointer(value)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileWriterSetArray: Sets a metadata entry to an array; it is copied, and the last value of a key
+// counts.
+func CallFileWriterSetArray(writer *FileWriter, key *byte, keyLength uint64, elementType uint8, elements *FileMetadata, count uint64, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_set_array(writer, (*C.char)(unsafe.Pointer(key)), C.uint64_t(keyLength), C.uint8_t(elementType), (*C.HurrayFileMetadata)(unsafe.Pointer(elements)), C.uint64_t(count), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallFileWriterCopiedBytes: How many bytes were gathered, unpacked or converted on their way into the file
+// so far; all others were written from where they lie.
+func CallFileWriterCopiedBytes(writer *FileWriter, outBytes *uint64, error *Error) int32 {
+	return int32(C.go_hurray_file_writer_copied_bytes(writer, (*C.uint64_t)(unsafe.Pointer(outBytes)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
 // CallReaderFromFD: Starts to read a stream from a file descriptor: a pipe, socket or file, from where it

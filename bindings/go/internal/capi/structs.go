@@ -35,7 +35,7 @@ type Reader = C.HurrayReader
 // Writer: Writes a stream of tensors. (format: stream)
 type Writer = C.HurrayWriter
 
-// File: An opened, mapped model file.
+// File: An opened model file.
 type File = C.HurrayFile
 
 // FileWriter: A model file that is being written.
@@ -88,6 +88,12 @@ type ReadFn = C.HurrayReadFn
 // negative HURRAY_ERR_ code ends the writing call with that code. It must not throw, nor use the handle that
 // is writing, nor keep `bytes`. `length` is never 0.
 type WriteFn = C.HurrayWriteFn
+
+// TensorSourceFn: Makes a tensor that was announced with hurray_file_writer_add_source: writes a tensor
+// handle to `out_tensor` and returns HURRAY_OK. A negative HURRAY_ERR_ code ends the writing call with that
+// code. Called at most once for each announcement, on the thread of the call that writes the tensor. It must
+// not throw, nor use the writer.
+type TensorSourceFn = C.HurrayTensorSourceFn
 
 // ProgressFn: Told now and then how far long work is, on the thread that called: `done` of `total` in a unit
 // that the function names, never less than before, and all of it at the end. Returns 0 to stop the work,
@@ -847,144 +853,6 @@ var _ [40]struct{} = [unsafe.Offsetof(View{}.Strides)]struct{}{}
 var _ [48]struct{} = [unsafe.Offsetof(View{}.BytesBelow)]struct{}{}
 var _ [56]struct{} = [unsafe.Offsetof(View{}.ElementCount)]struct{}{}
 
-// FileOptions: How to open a file. All zero but struct_size: the defaults.
-type FileOptions struct {
-	// Size of this struct, set by the caller.
-	StructSize uint32
-
-	// HURRAY_FORMAT_ value.
-	Format uint32
-
-	// HURRAY_ALIGN_ value.
-	Alignment uint32
-
-	// 0.
-	Reserved uint32
-
-	// Longest header accepted, in bytes; 0 means 100,000,000.
-	HeaderLimit uint64
-}
-
-var _ [24]struct{} = [unsafe.Sizeof(FileOptions{})]struct{}{}
-var _ [24]struct{} = [C.sizeof_HurrayFileOptions]struct{}{}
-var _ [0]struct{} = [unsafe.Offsetof(FileOptions{}.StructSize)]struct{}{}
-var _ [4]struct{} = [unsafe.Offsetof(FileOptions{}.Format)]struct{}{}
-var _ [8]struct{} = [unsafe.Offsetof(FileOptions{}.Alignment)]struct{}{}
-var _ [12]struct{} = [unsafe.Offsetof(FileOptions{}.Reserved)]struct{}{}
-var _ [16]struct{} = [unsafe.Offsetof(FileOptions{}.HeaderLimit)]struct{}{}
-
-// FileInfo: Facts about an open file.
-type FileInfo struct {
-	// Size of this struct, set by the caller.
-	StructSize uint32
-
-	// HURRAY_FORMAT_ value.
-	Format uint32
-
-	// Number of tensors.
-	TensorCount uint64
-
-	// Number of metadata entries.
-	MetadataCount uint64
-
-	// Size of the file in bytes.
-	FileSize uint64
-
-	// Bytes of tensor data copied so far on behalf of this file (packing, alignment); 0 as long as all is
-	// mapped.
-	CopiedBytes uint64
-}
-
-var _ [40]struct{} = [unsafe.Sizeof(FileInfo{})]struct{}{}
-var _ [40]struct{} = [C.sizeof_HurrayFileInfo]struct{}{}
-var _ [0]struct{} = [unsafe.Offsetof(FileInfo{}.StructSize)]struct{}{}
-var _ [4]struct{} = [unsafe.Offsetof(FileInfo{}.Format)]struct{}{}
-var _ [8]struct{} = [unsafe.Offsetof(FileInfo{}.TensorCount)]struct{}{}
-var _ [16]struct{} = [unsafe.Offsetof(FileInfo{}.MetadataCount)]struct{}{}
-var _ [24]struct{} = [unsafe.Offsetof(FileInfo{}.FileSize)]struct{}{}
-var _ [32]struct{} = [unsafe.Offsetof(FileInfo{}.CopiedBytes)]struct{}{}
-
-// FileTensorInfo: One tensor of a file, without touching its data. The pointers belong to the file and live
-// as long as it is open.
-type FileTensorInfo struct {
-	// Size of this struct, set by the caller.
-	StructSize uint32
-
-	// HURRAY_TYPE_ tag.
-	ElementType uint8
-
-	// HURRAY_LAYOUT_ tag.
-	Layout uint8
-
-	// 0.
-	Reserved [2]uint8
-
-	// Name, UTF-8, not terminated, may hold NUL characters.
-	Name uintptr
-
-	// Length of the name in bytes.
-	NameLength uint64
-
-	// `rank` sizes; null for rank 0.
-	Shape uintptr
-
-	// Number of dimensions.
-	Rank uint32
-
-	// Bits of one element, as the tensor handle will have them.
-	Bits uint32
-
-	// Offset of the data in the file, in bytes.
-	FileOffset uint64
-
-	// Bytes that the data takes in the file.
-	ByteSize uint64
-}
-
-var _ [56]struct{} = [unsafe.Sizeof(FileTensorInfo{})]struct{}{}
-var _ [56]struct{} = [C.sizeof_HurrayFileTensorInfo]struct{}{}
-var _ [0]struct{} = [unsafe.Offsetof(FileTensorInfo{}.StructSize)]struct{}{}
-var _ [4]struct{} = [unsafe.Offsetof(FileTensorInfo{}.ElementType)]struct{}{}
-var _ [5]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Layout)]struct{}{}
-var _ [6]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Reserved)]struct{}{}
-var _ [8]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Name)]struct{}{}
-var _ [16]struct{} = [unsafe.Offsetof(FileTensorInfo{}.NameLength)]struct{}{}
-var _ [24]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Shape)]struct{}{}
-var _ [32]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Rank)]struct{}{}
-var _ [36]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Bits)]struct{}{}
-var _ [40]struct{} = [unsafe.Offsetof(FileTensorInfo{}.FileOffset)]struct{}{}
-var _ [48]struct{} = [unsafe.Offsetof(FileTensorInfo{}.ByteSize)]struct{}{}
-
-// FileMetadata: One metadata entry of a file. The pointers belong to the file and live as long as it is open.
-type FileMetadata struct {
-	// Size of this struct, set by the caller.
-	StructSize uint32
-
-	// 0.
-	Reserved uint32
-
-	// Key, UTF-8, not terminated, may hold NUL characters.
-	Key uintptr
-
-	// Length of the key in bytes.
-	KeyLength uint64
-
-	// Value, UTF-8, not terminated, may hold NUL characters.
-	Value uintptr
-
-	// Length of the value in bytes.
-	ValueLength uint64
-}
-
-var _ [40]struct{} = [unsafe.Sizeof(FileMetadata{})]struct{}{}
-var _ [40]struct{} = [C.sizeof_HurrayFileMetadata]struct{}{}
-var _ [0]struct{} = [unsafe.Offsetof(FileMetadata{}.StructSize)]struct{}{}
-var _ [4]struct{} = [unsafe.Offsetof(FileMetadata{}.Reserved)]struct{}{}
-var _ [8]struct{} = [unsafe.Offsetof(FileMetadata{}.Key)]struct{}{}
-var _ [16]struct{} = [unsafe.Offsetof(FileMetadata{}.KeyLength)]struct{}{}
-var _ [24]struct{} = [unsafe.Offsetof(FileMetadata{}.Value)]struct{}{}
-var _ [32]struct{} = [unsafe.Offsetof(FileMetadata{}.ValueLength)]struct{}{}
-
 // StreamOptions: Limits of a stream reader. All zero but struct_size: the defaults.
 type StreamOptions struct {
 	// Size of this struct, set by the caller.
@@ -1014,6 +882,219 @@ var _ [8]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxDescriptorLength)]struct
 var _ [16]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxTensorBytes)]struct{}{}
 var _ [24]struct{} = [unsafe.Offsetof(StreamOptions{}.MaxAlignment)]struct{}{}
 var _ [28]struct{} = [unsafe.Offsetof(StreamOptions{}.Reserved)]struct{}{}
+
+// FileOptions: How to open a file. All zero but struct_size: the defaults.
+type FileOptions struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_FORMAT_ value.
+	Format uint32
+
+	// HURRAY_ALIGN_ value.
+	Alignment uint32
+
+	// HURRAY_ACCESS_ value; of no meaning for a file in memory.
+	Access uint32
+
+	// Longest header, index or metadata section accepted, in bytes; 0 means the default of the format
+	// (safetensors: 100,000,000).
+	HeaderLimit uint64
+
+	// HURRAY_INEXACT_ value.
+	InexactBlocks uint32
+
+	// HURRAY_FILE_ flags; of a meaning for HURRAY_FORMAT_HRRY and HURRAY_FORMAT_GGUF only.
+	Flags uint32
+}
+
+var _ [32]struct{} = [unsafe.Sizeof(FileOptions{})]struct{}{}
+var _ [32]struct{} = [C.sizeof_HurrayFileOptions]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(FileOptions{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(FileOptions{}.Format)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(FileOptions{}.Alignment)]struct{}{}
+var _ [12]struct{} = [unsafe.Offsetof(FileOptions{}.Access)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(FileOptions{}.HeaderLimit)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(FileOptions{}.InexactBlocks)]struct{}{}
+var _ [28]struct{} = [unsafe.Offsetof(FileOptions{}.Flags)]struct{}{}
+
+// FileInfo: Facts about an open file.
+type FileInfo struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_FORMAT_ value.
+	Format uint32
+
+	// Number of tensors.
+	TensorCount uint64
+
+	// Number of metadata entries.
+	MetadataCount uint64
+
+	// Size of the file in bytes.
+	FileSize uint64
+
+	// Bytes of tensor data copied so far on behalf of this file (packing, alignment, repacking, decompression,
+	// reading without a map); 0 as long as all is mapped.
+	CopiedBytes uint64
+}
+
+var _ [40]struct{} = [unsafe.Sizeof(FileInfo{})]struct{}{}
+var _ [40]struct{} = [C.sizeof_HurrayFileInfo]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(FileInfo{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(FileInfo{}.Format)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(FileInfo{}.TensorCount)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(FileInfo{}.MetadataCount)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(FileInfo{}.FileSize)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(FileInfo{}.CopiedBytes)]struct{}{}
+
+// FileTensorInfo: One tensor of a file, without touching its data. The pointers belong to the file and live
+// as long as it is open.
+type FileTensorInfo struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_TYPE_ tag, as the tensor handle will have it.
+	ElementType uint8
+
+	// HURRAY_LAYOUT_ tag, as the tensor handle will have it.
+	Layout uint8
+
+	// HURRAY_SCHEME_ tag of its quantization; 0: none.
+	Scheme uint8
+
+	// 0.
+	Reserved uint8
+
+	// Name, UTF-8, not terminated, may hold NUL characters.
+	Name uintptr
+
+	// Length of the name in bytes.
+	NameLength uint64
+
+	// `rank` sizes; null for rank 0.
+	Shape uintptr
+
+	// Number of dimensions.
+	Rank uint32
+
+	// Bits of one element, as the tensor handle will have them.
+	Bits uint32
+
+	// Offset of the data in the file, in bytes.
+	FileOffset uint64
+
+	// Bytes that the data takes in the file, padding between buffers included (compressed data: as it lies
+	// there).
+	ByteSize uint64
+
+	// The format's own word for the type ("F32", "Q4_K", "<f4"), not terminated; empty for HURRAY_FORMAT_HRRY.
+	StoredType uintptr
+
+	// Length of that word in bytes.
+	StoredTypeLength uint64
+}
+
+var _ [72]struct{} = [unsafe.Sizeof(FileTensorInfo{})]struct{}{}
+var _ [72]struct{} = [C.sizeof_HurrayFileTensorInfo]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(FileTensorInfo{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(FileTensorInfo{}.ElementType)]struct{}{}
+var _ [5]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Layout)]struct{}{}
+var _ [6]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Scheme)]struct{}{}
+var _ [7]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Reserved)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Name)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(FileTensorInfo{}.NameLength)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Shape)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Rank)]struct{}{}
+var _ [36]struct{} = [unsafe.Offsetof(FileTensorInfo{}.Bits)]struct{}{}
+var _ [40]struct{} = [unsafe.Offsetof(FileTensorInfo{}.FileOffset)]struct{}{}
+var _ [48]struct{} = [unsafe.Offsetof(FileTensorInfo{}.ByteSize)]struct{}{}
+var _ [56]struct{} = [unsafe.Offsetof(FileTensorInfo{}.StoredType)]struct{}{}
+var _ [64]struct{} = [unsafe.Offsetof(FileTensorInfo{}.StoredTypeLength)]struct{}{}
+
+// FileMetadata: One metadata entry of a file, or one element of an array in it. Of the fields for values only
+// that of its type is of a meaning. The pointers belong to the file and live as long as it is open.
+type FileMetadata struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_METADATA_ value.
+	Type uint8
+
+	// Of an array: the type of its elements, never an array.
+	ElementType uint8
+
+	// HURRAY_METADATA_BOOL: 0 or 1.
+	Boolean uint8
+
+	// 0.
+	Reserved uint8
+
+	// Key, UTF-8, not terminated, may hold NUL characters; null for an element of an array.
+	Key uintptr
+
+	// Length of the key in bytes.
+	KeyLength uint64
+
+	// HURRAY_METADATA_STRING: UTF-8, not terminated, may hold NUL characters. HURRAY_METADATA_BYTES: the bytes.
+	Value uintptr
+
+	// Length of the string, or of the bytes, in bytes.
+	ValueLength uint64
+
+	// HURRAY_METADATA_INT64.
+	Int64Value int64
+
+	// HURRAY_METADATA_UINT64.
+	Uint64Value uint64
+
+	// HURRAY_METADATA_FLOAT64.
+	Float64Value float64
+
+	// HURRAY_METADATA_ARRAY: the number of its elements, for hurray_file_metadata_element.
+	Count uint64
+}
+
+var _ [72]struct{} = [unsafe.Sizeof(FileMetadata{})]struct{}{}
+var _ [72]struct{} = [C.sizeof_HurrayFileMetadata]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(FileMetadata{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(FileMetadata{}.Type)]struct{}{}
+var _ [5]struct{} = [unsafe.Offsetof(FileMetadata{}.ElementType)]struct{}{}
+var _ [6]struct{} = [unsafe.Offsetof(FileMetadata{}.Boolean)]struct{}{}
+var _ [7]struct{} = [unsafe.Offsetof(FileMetadata{}.Reserved)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(FileMetadata{}.Key)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(FileMetadata{}.KeyLength)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(FileMetadata{}.Value)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(FileMetadata{}.ValueLength)]struct{}{}
+var _ [40]struct{} = [unsafe.Offsetof(FileMetadata{}.Int64Value)]struct{}{}
+var _ [48]struct{} = [unsafe.Offsetof(FileMetadata{}.Uint64Value)]struct{}{}
+var _ [56]struct{} = [unsafe.Offsetof(FileMetadata{}.Float64Value)]struct{}{}
+var _ [64]struct{} = [unsafe.Offsetof(FileMetadata{}.Count)]struct{}{}
+
+// FileWriterOptions: How to write a file. There is no default of the format.
+type FileWriterOptions struct {
+	// Size of this struct, set by the caller.
+	StructSize uint32
+
+	// HURRAY_FORMAT_ value, not HURRAY_FORMAT_AUTO.
+	Format uint32
+
+	// HURRAY_FORMAT_HRRY: alignment of every buffer in the file, in bytes, a power of two from 4096 to 2 MiB;
+	// HURRAY_FORMAT_GGUF: a power of two, at least 8; 0: the default of the format, and the only choice of the
+	// others.
+	DataAlignment uint32
+
+	// HURRAY_FILE_WRITER_ flags, those of the format only.
+	Flags uint32
+}
+
+var _ [16]struct{} = [unsafe.Sizeof(FileWriterOptions{})]struct{}{}
+var _ [16]struct{} = [C.sizeof_HurrayFileWriterOptions]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(FileWriterOptions{}.StructSize)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(FileWriterOptions{}.Format)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(FileWriterOptions{}.DataAlignment)]struct{}{}
+var _ [12]struct{} = [unsafe.Offsetof(FileWriterOptions{}.Flags)]struct{}{}
 
 // ChannelOptions: Limits of a channel. All zero but struct_size: the defaults.
 type ChannelOptions struct {

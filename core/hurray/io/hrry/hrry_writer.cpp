@@ -254,8 +254,11 @@ Result<void> HrryWriter::set_metadata(std::string_view key, const MetadataValue&
     if (known != metadata_by_key_.end()) {
         metadata_[known->second].encoded = *std::move(encoded);
     } else {
-        metadata_.push_back({std::string(key), *std::move(encoded)});
-        metadata_by_key_.emplace(key, metadata_.size() - 1);
+        // What can fail comes first: the entry is in both or in none.
+        MetadataItem item{std::string(key), *std::move(encoded)};
+        if (metadata_.size() == metadata_.capacity()) metadata_.reserve(std::max<std::size_t>(8, 2 * metadata_.size()));
+        metadata_by_key_.emplace(key, metadata_.size());
+        metadata_.push_back(std::move(item));
     }
     metadata_length_ = length;
     return {};

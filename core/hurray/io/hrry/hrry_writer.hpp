@@ -33,6 +33,7 @@ class HrryWriter final : public ModelFileWriter {
     static Result<std::unique_ptr<HrryWriter>> create(std::unique_ptr<ByteSink> sink, const FileWriterOptions& options);
 
     [[nodiscard]] FileFormat format() const noexcept override { return FileFormat::hrry; }
+    [[nodiscard]] bool keeps_tensors() const noexcept override { return false; }
 
     /// Errors beside those of ModelFileWriter: invalid_argument: an empty name, or one of more than 65,535 bytes;
     /// invalid_composite: a tensor that does not fit the composite that is open, which ends the writer.

@@ -25,6 +25,7 @@ public:
     static Result<std::unique_ptr<NpzWriter>> create(std::unique_ptr<ByteSink> sink, const FileWriterOptions& options);
 
     [[nodiscard]] FileFormat format() const noexcept override { return FileFormat::npz; }
+    [[nodiscard]] bool keeps_tensors() const noexcept override { return false; }
     /// Errors: as the base class; those of plan_npy; invalid_argument: a name that is a path out of the archive, has a NUL
     /// or is longer than 65,531 bytes.
     Result<void> add(std::string_view name, const Tensor& tensor) override;

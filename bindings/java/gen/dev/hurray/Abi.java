@@ -120,6 +120,27 @@ final class Abi {
      */
     static final int STREAM_PERMISSIVE = 4;
 
+    /** Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS. */
+    static final int FILE_PRIVATE_TAGS = 1;
+
+    /** Accept element types, layouts and quantization schemes that are not known, see HURRAY_DECODE_PERMISSIVE. */
+    static final int FILE_PERMISSIVE = 2;
+
+    /**
+     * HURRAY_FORMAT_GGUF: treat blocks that are a scheme of the format (Q4_0, Q8_0, MXFP4) as inexact_blocks
+     * says, too. Needed for the rare block that its scheme cannot say, such as one whose scale is NaN.
+     */
+    static final int FILE_NO_EXACT_SCHEMES = 4;
+
+    /**
+     * HURRAY_FORMAT_HRRY: keep the index in the order in which the tensors were added, instead of sorted by
+     * name. Readers then need a table of their own to find a name.
+     */
+    static final int FILE_WRITER_UNSORTED_INDEX = 1;
+
+    /** HURRAY_FORMAT_NPZ: compress with deflate. */
+    static final int FILE_WRITER_COMPRESS = 2;
+
     /** hurray_channel_from_fd: the descriptor becomes the channel's when the call succeeds. */
     static final int CHANNEL_CLOSE_FD = 1;
 

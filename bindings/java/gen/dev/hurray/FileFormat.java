@@ -9,6 +9,18 @@ public enum FileFormat {
     /** safetensors. */
     SAFETENSORS(1),
 
+    /** Hurray's own. (format: file) */
+    HRRY(2),
+
+    /** GGUF, versions 2 and 3. */
+    GGUF(3),
+
+    /** NumPy's .npy: one tensor, whose name is "data". */
+    NPY(4),
+
+    /** NumPy's .npz: a ZIP archive of .npy files. */
+    NPZ(5),
+
     /** A value that this version of the binding does not know; what it was is reported beside. */
     UNKNOWN(Integer.MIN_VALUE);
 

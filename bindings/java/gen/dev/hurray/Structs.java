@@ -636,125 +636,6 @@ final class Structs {
         static final int ELEMENT_COUNT = 56;
     }
 
-    /** HurrayFileOptions. */
-    static final class FileOptions {
-        private FileOptions() {}
-
-        /** Size of the whole struct. */
-        static final int SIZE = 24;
-
-        /** Size of this struct, set by the caller. */
-        static final int STRUCT_SIZE = 0;
-
-        /** HURRAY_FORMAT_ value. */
-        static final int FORMAT = 4;
-
-        /** HURRAY_ALIGN_ value. */
-        static final int ALIGNMENT = 8;
-
-        /** 0. */
-        static final int RESERVED = 12;
-
-        /** Longest header accepted, in bytes; 0 means 100,000,000. */
-        static final int HEADER_LIMIT = 16;
-    }
-
-    /** HurrayFileInfo. */
-    static final class FileInfo {
-        private FileInfo() {}
-
-        /** Size of the whole struct. */
-        static final int SIZE = 40;
-
-        /** Size of this struct, set by the caller. */
-        static final int STRUCT_SIZE = 0;
-
-        /** HURRAY_FORMAT_ value. */
-        static final int FORMAT = 4;
-
-        /** Number of tensors. */
-        static final int TENSOR_COUNT = 8;
-
-        /** Number of metadata entries. */
-        static final int METADATA_COUNT = 16;
-
-        /** Size of the file in bytes. */
-        static final int FILE_SIZE = 24;
-
-        /**
-         * Bytes of tensor data copied so far on behalf of this file (packing, alignment); 0 as long as all is
-         * mapped.
-         */
-        static final int COPIED_BYTES = 32;
-    }
-
-    /** HurrayFileTensorInfo. */
-    static final class FileTensorInfo {
-        private FileTensorInfo() {}
-
-        /** Size of the whole struct. */
-        static final int SIZE = 56;
-
-        /** Size of this struct, set by the caller. */
-        static final int STRUCT_SIZE = 0;
-
-        /** HURRAY_TYPE_ tag. */
-        static final int ELEMENT_TYPE = 4;
-
-        /** HURRAY_LAYOUT_ tag. */
-        static final int LAYOUT = 5;
-
-        /** 0. */
-        static final int RESERVED = 6;
-
-        /** Name, UTF-8, not terminated, may hold NUL characters. */
-        static final int NAME = 8;
-
-        /** Length of the name in bytes. */
-        static final int NAME_LENGTH = 16;
-
-        /** `rank` sizes; null for rank 0. */
-        static final int SHAPE = 24;
-
-        /** Number of dimensions. */
-        static final int RANK = 32;
-
-        /** Bits of one element, as the tensor handle will have them. */
-        static final int BITS = 36;
-
-        /** Offset of the data in the file, in bytes. */
-        static final int FILE_OFFSET = 40;
-
-        /** Bytes that the data takes in the file. */
-        static final int BYTE_SIZE = 48;
-    }
-
-    /** HurrayFileMetadata. */
-    static final class FileMetadata {
-        private FileMetadata() {}
-
-        /** Size of the whole struct. */
-        static final int SIZE = 40;
-
-        /** Size of this struct, set by the caller. */
-        static final int STRUCT_SIZE = 0;
-
-        /** 0. */
-        static final int RESERVED = 4;
-
-        /** Key, UTF-8, not terminated, may hold NUL characters. */
-        static final int KEY = 8;
-
-        /** Length of the key in bytes. */
-        static final int KEY_LENGTH = 16;
-
-        /** Value, UTF-8, not terminated, may hold NUL characters. */
-        static final int VALUE = 24;
-
-        /** Length of the value in bytes. */
-        static final int VALUE_LENGTH = 32;
-    }
-
     /** HurrayStreamOptions. */
     static final class StreamOptions {
         private StreamOptions() {}
@@ -782,6 +663,197 @@ final class Structs {
 
         /** 0. */
         static final int RESERVED = 28;
+    }
+
+    /** HurrayFileOptions. */
+    static final class FileOptions {
+        private FileOptions() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 32;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_FORMAT_ value. */
+        static final int FORMAT = 4;
+
+        /** HURRAY_ALIGN_ value. */
+        static final int ALIGNMENT = 8;
+
+        /** HURRAY_ACCESS_ value; of no meaning for a file in memory. */
+        static final int ACCESS = 12;
+
+        /**
+         * Longest header, index or metadata section accepted, in bytes; 0 means the default of the format
+         * (safetensors: 100,000,000).
+         */
+        static final int HEADER_LIMIT = 16;
+
+        /** HURRAY_INEXACT_ value. */
+        static final int INEXACT_BLOCKS = 24;
+
+        /** HURRAY_FILE_ flags; of a meaning for HURRAY_FORMAT_HRRY and HURRAY_FORMAT_GGUF only. */
+        static final int FLAGS = 28;
+    }
+
+    /** HurrayFileInfo. */
+    static final class FileInfo {
+        private FileInfo() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 40;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_FORMAT_ value. */
+        static final int FORMAT = 4;
+
+        /** Number of tensors. */
+        static final int TENSOR_COUNT = 8;
+
+        /** Number of metadata entries. */
+        static final int METADATA_COUNT = 16;
+
+        /** Size of the file in bytes. */
+        static final int FILE_SIZE = 24;
+
+        /**
+         * Bytes of tensor data copied so far on behalf of this file (packing, alignment, repacking,
+         * decompression, reading without a map); 0 as long as all is mapped.
+         */
+        static final int COPIED_BYTES = 32;
+    }
+
+    /** HurrayFileTensorInfo. */
+    static final class FileTensorInfo {
+        private FileTensorInfo() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 72;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_TYPE_ tag, as the tensor handle will have it. */
+        static final int ELEMENT_TYPE = 4;
+
+        /** HURRAY_LAYOUT_ tag, as the tensor handle will have it. */
+        static final int LAYOUT = 5;
+
+        /** HURRAY_SCHEME_ tag of its quantization; 0: none. */
+        static final int SCHEME = 6;
+
+        /** 0. */
+        static final int RESERVED = 7;
+
+        /** Name, UTF-8, not terminated, may hold NUL characters. */
+        static final int NAME = 8;
+
+        /** Length of the name in bytes. */
+        static final int NAME_LENGTH = 16;
+
+        /** `rank` sizes; null for rank 0. */
+        static final int SHAPE = 24;
+
+        /** Number of dimensions. */
+        static final int RANK = 32;
+
+        /** Bits of one element, as the tensor handle will have them. */
+        static final int BITS = 36;
+
+        /** Offset of the data in the file, in bytes. */
+        static final int FILE_OFFSET = 40;
+
+        /**
+         * Bytes that the data takes in the file, padding between buffers included (compressed data: as it
+         * lies there).
+         */
+        static final int BYTE_SIZE = 48;
+
+        /**
+         * The format's own word for the type ("F32", "Q4_K", "&lt;f4"), not terminated; empty for
+         * HURRAY_FORMAT_HRRY.
+         */
+        static final int STORED_TYPE = 56;
+
+        /** Length of that word in bytes. */
+        static final int STORED_TYPE_LENGTH = 64;
+    }
+
+    /** HurrayFileMetadata. */
+    static final class FileMetadata {
+        private FileMetadata() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 72;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_METADATA_ value. */
+        static final int TYPE = 4;
+
+        /** Of an array: the type of its elements, never an array. */
+        static final int ELEMENT_TYPE = 5;
+
+        /** HURRAY_METADATA_BOOL: 0 or 1. */
+        static final int BOOLEAN = 6;
+
+        /** 0. */
+        static final int RESERVED = 7;
+
+        /** Key, UTF-8, not terminated, may hold NUL characters; null for an element of an array. */
+        static final int KEY = 8;
+
+        /** Length of the key in bytes. */
+        static final int KEY_LENGTH = 16;
+
+        /**
+         * HURRAY_METADATA_STRING: UTF-8, not terminated, may hold NUL characters. HURRAY_METADATA_BYTES: the
+         * bytes.
+         */
+        static final int VALUE = 24;
+
+        /** Length of the string, or of the bytes, in bytes. */
+        static final int VALUE_LENGTH = 32;
+
+        /** HURRAY_METADATA_INT64. */
+        static final int INT64_VALUE = 40;
+
+        /** HURRAY_METADATA_UINT64. */
+        static final int UINT64_VALUE = 48;
+
+        /** HURRAY_METADATA_FLOAT64. */
+        static final int FLOAT64_VALUE = 56;
+
+        /** HURRAY_METADATA_ARRAY: the number of its elements, for hurray_file_metadata_element. */
+        static final int COUNT = 64;
+    }
+
+    /** HurrayFileWriterOptions. */
+    static final class FileWriterOptions {
+        private FileWriterOptions() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 16;
+
+        /** Size of this struct, set by the caller. */
+        static final int STRUCT_SIZE = 0;
+
+        /** HURRAY_FORMAT_ value, not HURRAY_FORMAT_AUTO. */
+        static final int FORMAT = 4;
+
+        /**
+         * HURRAY_FORMAT_HRRY: alignment of every buffer in the file, in bytes, a power of two from 4096 to 2
+         * MiB; HURRAY_FORMAT_GGUF: a power of two, at least 8; 0: the default of the format, and the only
+         * choice of the others.
+         */
+        static final int DATA_ALIGNMENT = 8;
+
+        /** HURRAY_FILE_WRITER_ flags, those of the format only. */
+        static final int FLAGS = 12;
     }
 
     /** HurrayChannelOptions. */

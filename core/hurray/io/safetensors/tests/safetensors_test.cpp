@@ -191,6 +191,56 @@ TEST(Safetensors, AlignmentPolicies) {
     EXPECT_TRUE((*open_safetensors_file(on, options))->tensor(0).has_value());
 }
 
+// Without a map: read into aligned memory, counted, and an error where a mapping would raise SIGBUS.
+TEST(Safetensors, FilesThatAreRead) {
+    const TemporaryFolder folder;
+    std::string data = numbers(200'000);
+    for (std::size_t i = 0; i < 150'000; ++i) data[i] &= 1;
+    const std::string header = "{\"b\":{\"dtype\":\"BOOL\",\"shape\":[150000],\"data_offsets\":[0,150000]},"
+                               "\"u\":{\"dtype\":\"U8\",\"shape\":[50000],\"data_offsets\":[150000,200000]}}";
+    const std::string path = folder.file("f", safetensors_image(header, data));
+    FileOptions options;
+    options.access = FileAccess::read;
+    options.alignment = AlignmentPolicy::require;
+    const auto file = open_safetensors_file(path, options);
+    ASSERT_TRUE(file.has_value()) << file.error().message;
+    const auto mapped = open_safetensors_file(path);
+    const auto bools = (*file)->tensor(0);
+    ASSERT_TRUE(bools.has_value()) << bools.error().message;
+    EXPECT_EQ((*file)->copied_bytes(), 18'750U);
+    EXPECT_EQ(copy_of(element_bytes(*bools)), copy_of(element_bytes((*mapped)->tensor(0).value())));
+    const auto tensor = (*file)->tensor(1);
+    ASSERT_TRUE(tensor.has_value()) << tensor.error().message;
+    EXPECT_EQ(tensor->buffers.at(0).prefix, 0U);
+    EXPECT_EQ(copy_of(element_bytes(*tensor)), copy_of(bytes_of(data).subspan(150'000)));
+    EXPECT_EQ((*file)->copied_bytes(), 68'750U);
+    EXPECT_EQ((*file)->descriptor(1)->buffers()[0].byte_size, 50'000U);
+
+    data[149'999] = 2;
+    (void)folder.file("f", safetensors_image(header, data));
+    const auto neither = (*file)->tensor(0);
+    ASSERT_FALSE(neither.has_value());
+    EXPECT_EQ(neither.error().code, Status::invalid_format);
+    EXPECT_EQ(neither.error().offset, 8 + header.size() + 149'999) << "far behind the first part that is read";
+
+    std::filesystem::resize_file(path, 8 + header.size() + 100'000);
+    for (const std::uint64_t index : {0U, 1U}) {
+        const auto cut = (*file)->tensor(index);
+        ASSERT_FALSE(cut.has_value());
+        EXPECT_EQ(cut.error().code, Status::invalid_format) << cut.error().message;
+    }
+}
+
+TEST(Safetensors, IsRecognisedByItsFirstBrace) {
+    const std::string image = safetensors_image("{}", 0);
+    const auto recognised = [](std::string_view start) { return recognises_safetensors(bytes_of(start), start.size()); };
+    EXPECT_TRUE(recognised(image));
+    EXPECT_FALSE(recognised(image.substr(0, 8)));
+    EXPECT_FALSE(recognised(""));
+    EXPECT_FALSE(recognised(safetensors_image("[]", 0)));
+    EXPECT_TRUE(open_model_bytes(FileBytes::over(bytes_of(image), {})).has_value());
+}
+
 TEST(Safetensors, BoolThatIsNeitherZeroNorOne) {
     std::string data(20, '\1');
     data[13] = 2;

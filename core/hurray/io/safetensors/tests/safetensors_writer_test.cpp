@@ -273,6 +273,57 @@ TEST(SafetensorsWriter, KeepsSharesUntilItFinishes) {
     EXPECT_EQ(folder.names(), std::vector<std::string>{"f"}) << "a writer that does not finish leaves nothing";
 }
 
+TEST(SafetensorsWriter, AnnouncedTensorsAreMadeWhenTheyAreWritten) {
+    const TemporaryFolder folder;
+    const Tensor wide = make_tensor({.type = 0x04, .shape = {5}, .seed = 7});
+    const Tensor turned = make_tensor({.layout = layout_tag::col_major, .shape = {4, 3}});
+    const Tensor bools = make_tensor({.type = 0x20, .shape = {9}});
+    std::vector<std::string> made;
+    const auto source = [&](std::string name, const Tensor& tensor) {
+        return [&made, name, &tensor]() -> Result<Tensor> {
+            made.push_back(name);
+            return tensor;
+        };
+    };
+    Writer writer = create(folder.path() + "/f");
+    ASSERT_TRUE(writer->add("bools", bools.descriptor, source("bools", bools)).has_value());
+    ASSERT_TRUE(writer->add("turned", turned.descriptor, source("turned", turned)).has_value());
+    ASSERT_TRUE(writer->add("wide", wide.descriptor, source("wide", wide)).has_value());
+    EXPECT_EQ(writer->add("wide", wide.descriptor, source("again", wide)).error().code, Status::invalid_argument);
+    EXPECT_TRUE(made.empty());
+    ASSERT_TRUE(writer->finish().has_value());
+    EXPECT_EQ(made, (std::vector<std::string>{"wide", "turned", "bools"})) << "in the order of the file";
+    const File file = reopen(folder.path() + "/f");
+    EXPECT_EQ(copy_of(element_bytes(read(file, "wide"))), copy_of(element_bytes(wide)));
+    EXPECT_EQ(copy_of(element_bytes(read(file, "bools"))), copy_of(element_bytes(bools)));
+    EXPECT_EQ(read(file, "turned").descriptor.layout(), layout_tag::row_major);
+    EXPECT_EQ(wide.buffers[0].storage->references(), 1U);
+}
+
+TEST(SafetensorsWriter, SourcesThatFailOrMakeAnotherTensor) {
+    const TemporaryFolder folder;
+    const Tensor announced = make_tensor({.shape = {4}});
+    const Tensor others[] = {make_tensor({.type = 0x14, .shape = {4}}), make_tensor({.shape = {5}}), make_tensor({.shape = {2, 2}}),
+                             make_tensor({.layout = layout_tag::col_major, .shape = {4}}), make_tensor({})};
+    const auto status_of = [&](const TensorSource& source) {
+        Writer writer = create(folder.path() + "/f");
+        EXPECT_TRUE(writer->add("t", announced.descriptor, source).has_value());
+        const auto finished = writer->finish();
+        return finished ? Status::ok : finished.error().code;
+    };
+    for (const Tensor& other : others) EXPECT_EQ(status_of([&]() -> Result<Tensor> { return other; }), Status::invalid_argument);
+    EXPECT_EQ(status_of([]() -> Result<Tensor> { return fail(Status::cancelled, Error::no_offset, "stop"); }), Status::cancelled);
+    EXPECT_EQ(status_of({}), Status::invalid_argument) << "no source";
+    EXPECT_TRUE(folder.names().empty());
+    // The memory may start elsewhere than the announced one: a prefix is not a difference.
+    const Tensor prefixed = make_prefixed_tensor(37, "hello");
+    Writer writer = create(folder.path() + "/f");
+    ASSERT_TRUE(writer->add("t", make_tensor({.type = 0x11, .shape = {5}}).descriptor, [&]() -> Result<Tensor> { return prefixed; }).has_value());
+    ASSERT_TRUE(writer->add("u", prefixed.descriptor, []() -> Result<Tensor> { return make_tensor({.type = 0x11, .shape = {5}}); }).has_value());
+    const auto finished = writer->finish();
+    ASSERT_TRUE(finished.has_value()) << finished.error().message;
+}
+
 TEST(SafetensorsWriter, FullDiskLeavesTheOldFile) {
     const TemporaryFolder folder;
     const std::string path = folder.file("f", "old");
@@ -351,8 +402,17 @@ TEST(SafetensorsWriter, RefusesWhatTheFormatCannotHold) {
     EXPECT_EQ(twice.error().code, Status::invalid_argument);
     EXPECT_EQ(writer->set_metadata("\xFF", text("")).error().code, Status::invalid_argument);
     EXPECT_EQ(writer->set_metadata("k", text("\xC3")).error().code, Status::invalid_argument);
+    MetadataValue number;
+    number.type = MetadataType::int64;
+    EXPECT_EQ(writer->set_metadata("k", number).error().code, Status::unsupported);
     ASSERT_TRUE(writer->finish().has_value());
     EXPECT_EQ(reopen(folder.path() + "/f")->tensor_count(), 1U) << "a refusal changes nothing";
+    for (const FileWriterOptions& options : {FileWriterOptions{.data_alignment = 64}, FileWriterOptions{.sorted_index = false},
+                                             FileWriterOptions{.compress = true}}) {
+        const auto refused = create_model_file(folder.path() + "/g", FileFormat::safetensors, options);
+        ASSERT_FALSE(refused.has_value());
+        EXPECT_EQ(refused.error().code, Status::invalid_argument);
+    }
 }
 
 TEST(SafetensorsWriter, HeaderLongerThanReadersAccept) {
