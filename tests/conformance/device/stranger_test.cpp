@@ -3,6 +3,8 @@
 #include "tests/conformance/device/stranger.h"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -448,6 +450,20 @@ const std::vector<Parameter>& parameters() {
              result.variable = handle;
              const HeadOfAGroup head;
              result.status = hurray_composite_builder_add_tensor(head.builder, TENSOR, &result.error);
+             return result;
+         }},
+        {"channel_send", "tensor", STRANGER_TENSOR, false,
+         [](Ours&, void* handle) {
+             Outcome result;
+             result.has_error = true;
+             result.variable = handle;
+             int ends[2];
+             EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+             HurrayChannel* channel = nullptr;
+             EXPECT_EQ(hurray_channel_from_fd(ends[0], nullptr, &channel, nullptr), HURRAY_OK);
+             result.status = hurray_channel_send(channel, TENSOR, &result.error);
+             EXPECT_EQ(hurray_channel_destroy(&channel), HURRAY_OK);
+             for (const int end : ends) close(end);
              return result;
          }},
         {"writer_write", "tensor", STRANGER_TENSOR, false, WITH_OUT(int, hurray_writer_write(ours.writer, TENSOR, error))},
