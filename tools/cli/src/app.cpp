@@ -29,6 +29,12 @@ void add_input_options(CLI::App& command, InputOptions& options) {
         ->check(CLI::IsMember({"auto", "file", "stream", "descriptor"}))
         ->capture_default_str();
     command.add_flag("--private-tags", options.private_tags, "Accept private layouts, schemes and devices");
+    command.add_flag("--no-map", options.no_map, "Read a file instead of mapping it: for network file systems");
+    command.add_option("--blocks", options.blocks,
+                       "Quantized blocks of GGUF that no scheme of Hurray says: raw, float32 or float16. what needs "
+                       "numbers (cat, stats, diff --values-only, convert --dequantize) takes float32 unless told otherwise")
+        ->type_name("WAY")
+        ->check(CLI::IsMember({"raw", "float32", "float16"}));
     command.add_flag("--permissive", options.permissive, "Accept types, layouts and schemes that are not known");
 }
 

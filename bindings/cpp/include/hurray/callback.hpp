@@ -71,6 +71,52 @@ struct ReleaseBox {
     }
 };
 
+/// A callable that is kept: behind a virtual call, so that those that only move can be kept, too.
+template <typename Signature>
+struct OwnedCall;
+
+template <typename R, typename... Arguments>
+struct OwnedCall<R(Arguments...)> {
+    virtual ~OwnedCall() = default;
+    virtual R operator()(Arguments... arguments) = 0;
+};
+
+template <typename F, typename Signature>
+struct OwnedCallOf;
+
+template <typename F, typename R, typename... Arguments>
+struct OwnedCallOf<F, R(Arguments...)> final : OwnedCall<R(Arguments...)> {
+    template <typename G>
+    explicit OwnedCallOf(G&& given) : function(std::forward<G>(given)) {}
+    R operator()(Arguments... arguments) override { return function(std::forward<Arguments>(arguments)...); }
+    F function;
+};
+
+/// Nothing when there is no memory, or copying the callable threw.
+template <typename Signature, typename F>
+std::unique_ptr<OwnedCall<Signature>> own(F&& function) noexcept {
+    using Call = OwnedCallOf<std::decay_t<F>, Signature>;
+    HURRAY_HPP_TRY_ {
+        return std::unique_ptr<OwnedCall<Signature>>(new (std::nothrow) Call(std::forward<F>(function)));
+    }
+    HURRAY_HPP_CATCH_ALL_ {
+        return nullptr;
+    }
+}
+
+/// What a callback that returns a Result said last: the library carries the code only, and the message is kept here.
+struct Said {
+    Error error;
+    /// The error of a call, with the callback's own message where it was the callback that failed.
+    Error instead_of(const Error& got) const noexcept {
+        return error.code() != HURRAY_OK && error.code() == got.code() ? error : got;
+    }
+    HurrayStatus say(const Error& what) noexcept {
+        error = what;
+        return what.code();
+    }
+};
+
 /// Nothing when there is no memory, or copying the callable threw.
 template <typename F>
 std::unique_ptr<ReleaseBox<std::decay_t<F>>> box(F&& function) noexcept {

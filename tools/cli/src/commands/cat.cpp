@@ -178,7 +178,7 @@ Entry choose(Input& input, const Options& options) {
 }
 
 int run(const Options& options) {
-    Input input = Input::open(options.path, options.input);
+    Input input = Input::open(options.path, options.input.with_blocks(options.stored ? "raw" : "float32"));
     if (input.kind() == InputKind::descriptor) throw Failure(usage, input.path(), "is a descriptor alone, without data");
     const Entry entry = choose(input, options);
     const std::string subject = input.path() + ": " + entry.label();

@@ -1,7 +1,7 @@
 // convert: any format to any that can hold it, with other numbers, layouts and schemes on the way.
 #include <fmt/format.h>
-#include <sys/stat.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -105,6 +105,15 @@ class Converter {
     Converter(Input& input, Sink& sink, Plan plan)
         : input_(input), sink_(sink), plan_(std::move(plan)), meter_("converting", input.size()) {}
 
+    void entries(const Options& options) {
+        Entry each;
+        for (std::uint64_t place = 0; go_to(place), input_.next(each); ++place) {
+            if (members_.contains(each.index)) continue;
+            if (each.info && each.info->layout == HURRAY_LAYOUT_COMPOSITE) note_members(each);
+            if (is_wanted(options.only, each)) entry(each, options.verbose);
+        }
+    }
+
     void entry(const Entry& entry, bool verbose) {
         const std::string subject = input_.path() + ": " + entry.label();
         const std::uint64_t before = copied_by(input_);
@@ -147,6 +156,31 @@ class Converter {
     const Tally& tally() const { return tally_; }
 
   private:
+    // Making an entry again moves the place in a file.
+    void go_to(std::uint64_t place) {
+        if (input_.is_file()) input_.go_to(place);
+    }
+
+    // A file lists the members of a composite as entries of their own, and they are written with their head. They are named after
+    // it, or, where another writer named them otherwise, are those whose data follow.
+    void note_members(const Entry& head) {
+        const std::uint64_t wanted = take(head.item().composite.info(), head.label()).descriptor_count - 1;
+        std::set<std::uint64_t> named;
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> behind;
+        for (std::uint64_t i = 0; i < input_.file_info().tensor_count; ++i) {
+            const auto info = take(input_.file().tensor_info(i), input_.path());
+            if (i == head.index) continue;
+            if (hurray::name_of(info).starts_with(head.name + "/")) named.insert(i);
+            if (info.file_offset >= head.info->file_offset) behind.emplace_back(info.file_offset, i);
+        }
+        if (named.size() == wanted) {
+            members_.merge(named);
+            return;
+        }
+        std::ranges::sort(behind);
+        for (std::uint64_t i = 0; i < wanted && i < behind.size(); ++i) members_.insert(behind[i].second);
+    }
+
     static void note(const Entry& entry, const Transformed& made) {
         std::string text;
         for (const std::string& what : made.done) text += (text.empty() ? "" : ", ") + what;
@@ -159,6 +193,7 @@ class Converter {
     Plan plan_;
     Meter meter_;
     Tally tally_;
+    std::set<std::uint64_t> members_;
 };
 
 void report_json(const Options& options, const SinkOptions& sink, const Input& input, const Tally& tally, std::uint64_t copied) {
@@ -199,19 +234,16 @@ void report_text(const Options& options, const SinkOptions& sink, const Input& i
 int run(const Options& options) {
     Plan plan = plan_of(options);
     const SinkOptions sink_choice = sink_options(options);
-    Input input = Input::open(options.from, options.input);
+    // Blocks become numbers where numbers are wanted; the nearer of the two types that the library makes of them.
+    const char* blocks = options.dequantize.empty() ? "raw" : options.dequantize == "float16" ? "float16" : "float32";
+    Input input = Input::open(options.from, options.input.with_blocks(blocks));
     if (input.kind() == InputKind::descriptor) throw Failure(usage, input.path(), "is a descriptor alone, without data");
     const auto sink = make_sink(options.to, sink_choice);
     Converter converter(input, *sink, std::move(plan));
-    std::uint64_t place = 0;
-    Entry entry;
     try {
-        while (input.next(entry)) {
-            if (is_wanted(options.only, entry)) converter.entry(entry, options.verbose);
-            ++place;
-            if (input.is_file()) input.go_to(place);
-        }
+        // Formats that are written front to back have it in front.
         converter.metadata();
+        converter.entries(options);
         converter.finish();
     } catch (const Failure& failure) {
         if (!failure.error() || failure.error()->code() != HURRAY_ERR_UNSUPPORTED || !failure.hint().empty()) throw;

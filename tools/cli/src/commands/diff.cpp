@@ -285,8 +285,9 @@ void print_text(const Comparison& comparison) {
 
 int run(const Options& options) {
     if (options.left == "-" && options.right == "-") throw Failure(usage, "", "only one of the two can be standard input");
-    Input left = Input::open(options.left, options.input);
-    Input right = Input::open(options.right, options.input);
+    const InputOptions opening = options.input.with_blocks(options.values_only ? "float32" : "raw");
+    Input left = Input::open(options.left, opening);
+    Input right = Input::open(options.right, opening);
     Comparison comparison(options, left.size());
     const bool descriptors = left.kind() == InputKind::descriptor;
     if (descriptors != (right.kind() == InputKind::descriptor)) {

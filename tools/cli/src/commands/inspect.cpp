@@ -30,10 +30,12 @@ std::span<const std::uint8_t> bytes_of(const hurray::Tensor& tensor, std::uint32
     return {bytes.data(), bytes.size()};
 }
 
-// Where a buffer of a file's tensor lies; nothing where the file does not have its bytes as they are.
+// Where the bytes of a buffer come from; repacked or compressed ones lie there in another form.
 std::optional<std::uint64_t> file_offset(const Input& input, const Entry& entry, std::uint32_t buffer) {
-    if (!input.is_file() || buffer != 0) return std::nullopt;
-    return entry.info->file_offset;
+    if (!input.is_file()) return std::nullopt;
+    const auto range = input.file().buffer_range(entry.index, buffer);
+    if (!range) return std::nullopt;
+    return range->offset;
 }
 
 void write_buffers(JsonWriter& json, const Input& input, const Entry* entry, const hurray::Tensor& tensor) {
@@ -55,7 +57,14 @@ void write_buffers(JsonWriter& json, const Input& input, const Entry* entry, con
 void write_item(JsonWriter& json, const Input& input, const Entry* entry, const hurray::Item& item) {
     const std::string& subject = input.path();
     json.key("descriptor");
-    write_descriptor(json, take(item.tensor ? item.tensor.descriptor() : item.composite.head(), subject), 0);
+    // A file's own descriptor: that of the tensor in memory may start in front of data that is not aligned.
+    if (entry != nullptr) write_descriptor(json, entry->descriptor(), 0);
+    else write_descriptor(json, take(item.tensor ? item.tensor.descriptor() : item.composite.head(), subject), 0);
+    if (item.composite && input.is_file()) {
+        // The members are entries of their own.
+        json.key("buffers").begin_array().end_array();
+        return;
+    }
     if (item.tensor) {
         write_buffers(json, input, entry, item.tensor);
         if (!input.is_file()) json.key("members").begin_array().end_array();
@@ -135,7 +144,8 @@ void print_descriptor(hurray::DescriptorRef descriptor, std::span<const std::uin
 
 void print_item(const Input& input, const Entry* entry, const hurray::Item& item, const Options& options) {
     const std::string& subject = input.path();
-    const auto descriptor = take(item.tensor ? item.tensor.descriptor() : item.composite.head(), subject);
+    const auto descriptor = entry != nullptr ? entry->descriptor()
+                                             : take(item.tensor ? item.tensor.descriptor() : item.composite.head(), subject);
     print_facts(descriptor);
     print_descriptor(descriptor, take(descriptor.encode(), subject));
     const auto count = item.tensor ? take(descriptor.info(), subject).buffer_count : 0;
@@ -182,6 +192,9 @@ int run_text(Input& input, const Options& options) {
         }
     }
     print_fact("name", entry.label());
+    if (entry.info && entry.info->stored_type_length != 0) {
+        print_fact("stored type", printable({entry.info->stored_type, static_cast<std::size_t>(entry.info->stored_type_length)}));
+    }
     print_item(input, &entry, entry.item(), options);
     return good;
 }

@@ -33,6 +33,15 @@ Table new_table() {
                   {"QUANTIZATION", false, Colour::yellow, true}});
 }
 
+// Private schemes say nothing by themselves: the file's own word for the type does ("Q4_K").
+std::string scheme_of(const Entry& entry, hurray::DescriptorRef descriptor) {
+    std::string text = quantization_text(descriptor);
+    if (text == "private" && entry.info && entry.info->stored_type_length != 0) {
+        text = printable({entry.info->stored_type, static_cast<std::size_t>(entry.info->stored_type_length)});
+    }
+    return text;
+}
+
 void write_json(Input& input, const Options& options) {
     JsonWriter json;
     json.begin_object().field("format", input.format()).key("tensors").begin_array();
@@ -51,6 +60,12 @@ void write_json(Input& input, const Options& options) {
         const auto quantization = take(descriptor.quantization(), input.path());
         if (quantization.present == 0) json.null();
         else json.text(hurray::scheme_name(quantization.scheme));
+        json.key("stored_type");
+        if (entry.info && entry.info->stored_type_length != 0) {
+            json.text({entry.info->stored_type, static_cast<std::size_t>(entry.info->stored_type_length)});
+        } else {
+            json.null();
+        }
         json.end_object();
     }
     json.end_array();
@@ -71,7 +86,7 @@ void list(Input& input, const Options& options) {
         const hurray::DescriptorRef descriptor = entry.descriptor();
         const auto info = take(descriptor.info(), input.path());
         table.add({entry.label(), hurray::type_name(info.element_type), shape_text(shape_of(info)), layout_text(descriptor),
-                   size_text(entry.byte_size()), quantization_text(descriptor)});
+                   size_text(entry.byte_size()), scheme_of(entry, descriptor)});
         ++count;
         bytes += entry.byte_size();
         if (table.size() == rows_at_once) {

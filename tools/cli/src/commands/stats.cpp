@@ -121,7 +121,7 @@ void write_json(JsonWriter& json, const Entry& entry, const Numbers& numbers) {
 }
 
 int run(const Options& options) {
-    Input input = Input::open(options.path, options.input);
+    Input input = Input::open(options.path, options.input.with_blocks("float32"));
     if (input.kind() == InputKind::descriptor) throw Failure(usage, input.path(), "is a descriptor alone, without data");
     Meter meter("reading", input.size());
     Table table({{"NAME", false, Colour::cyan, true},

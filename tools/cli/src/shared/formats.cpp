@@ -11,7 +11,12 @@ struct Format {
 };
 
 constexpr Format formats[] = {
-    {HURRAY_FORMAT_SAFETENSORS, "safetensors"}, {2, "hrry"}, {3, "gguf"}, {4, "npy"}, {5, "npz"}, {stream_format, "stream"},
+    {HURRAY_FORMAT_SAFETENSORS, "safetensors"},
+    {HURRAY_FORMAT_HRRY, "hrry"},
+    {HURRAY_FORMAT_GGUF, "gguf"},
+    {HURRAY_FORMAT_NPY, "npy"},
+    {HURRAY_FORMAT_NPZ, "npz"},
+    {stream_format, "stream"},
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,18 +64,34 @@ std::uint32_t InputOptions::decode_flags() const {
            (permissive ? std::uint32_t{HURRAY_DECODE_PERMISSIVE} : 0);
 }
 
+std::uint32_t InputOptions::stream_flags() const {
+    return (private_tags ? std::uint32_t{HURRAY_STREAM_PRIVATE_TAGS} : 0) |
+           (permissive ? std::uint32_t{HURRAY_STREAM_PERMISSIVE} : 0);
+}
+
+InputOptions InputOptions::with_blocks(const std::string& otherwise) const {
+    InputOptions result = *this;
+    if (result.blocks.empty()) result.blocks = otherwise;
+    return result;
+}
+
 std::string Entry::label() const { return info ? printable(name) : fmt::format("#{}", index); }
 
 const hurray::Item& Entry::item() const {
     if (!item_) {
         hurray::Item made;
-        made.tensor = take(file_->tensor(index), subject_);
+        if (info->layout == HURRAY_LAYOUT_COMPOSITE) made.composite = take(file_->composite(index), subject_);
+        else made.tensor = take(file_->tensor(index), subject_);
         item_ = std::make_shared<hurray::Item>(std::move(made));
     }
     return *item_;
 }
 
 hurray::DescriptorRef Entry::descriptor() const {
+    if (file_ != nullptr) {
+        if (!descriptor_) descriptor_ = std::make_shared<hurray::Descriptor>(take(file_->descriptor(index), subject_));
+        return *descriptor_;
+    }
     const hurray::Item& made = item();
     return take(made.tensor ? made.tensor.descriptor() : made.composite.head(), subject_);
 }
@@ -111,29 +126,12 @@ Input Input::open(const std::string& path, const InputOptions& options) {
     struct stat facts {};
     if (::fstat(fd.number, &facts) != 0) throw io_failure(path);
 
-    // Pipes are read to their end; what can be mapped is.
+    if (S_ISDIR(facts.st_mode)) {
+        errno = EISDIR;
+        throw io_failure(path);
+    }
     if (!S_ISREG(facts.st_mode)) {
-        if (S_ISDIR(facts.st_mode)) {
-            errno = EISDIR;
-            throw io_failure(path);
-        }
-        input.bytes_ = read_up_to(fd.number, std::numeric_limits<std::uint64_t>::max(), input.path_);
-        input.size_ = input.bytes_.size();
-        const bool ours = starts_with(input.bytes_, descriptor_magic) && !starts_with(input.bytes_, file_magic);
-        if (options.as == "stream" || options.as == "descriptor" || (options.as == "auto" && ours)) {
-            input.open_descriptor_or_stream();
-            return input;
-        }
-        const Fd memory(::memfd_create("hurray", MFD_CLOEXEC));
-        if (memory.number < 0) throw io_failure(input.path_);
-        std::span<const std::uint8_t> rest = input.bytes_;
-        while (!rest.empty()) {
-            const ssize_t count = ::write(memory.number, rest.data(), rest.size());
-            if (count < 0) throw io_failure(input.path_);
-            rest = rest.subspan(static_cast<std::size_t>(count));
-        }
-        input.bytes_ = {};
-        input.open_file(fmt::format("/proc/self/fd/{}", memory.number).c_str());
+        input.open_pipe(fd.number);
         return input;
     }
 
@@ -156,35 +154,97 @@ Input Input::open(const std::string& path, const InputOptions& options) {
         return input;
     }
     if (options.as == "stream" || (options.as == "auto" && ours)) {
-        input.kind_ = InputKind::stream;
-        hurray::StreamOptions stream;
-        stream.flags = HURRAY_STREAM_CLOSE_FD | (options.private_tags ? HURRAY_STREAM_PRIVATE_TAGS : 0) |
-                       (options.permissive ? HURRAY_STREAM_PERMISSIVE : 0);
-        const int own = ::dup(fd.number);
-        if (own < 0) throw io_failure(input.path_);
-        input.reader_ = take(hurray::Reader::from_fd(own, stream), input.path_);
+        input.open_stream(fd.number);
         return input;
     }
-    input.open_file(standard ? "/proc/self/fd/0" : path.c_str());
+    const char* name = standard ? "/proc/self/fd/0" : path.c_str();
+    input.opened(take(hurray::File::open(name, input.file_options()), input.path_));
     return input;
 }
 
-void Input::open_descriptor_or_stream() {
-    const auto length = hurray::Descriptor::peek_length(bytes_);
-    const bool descriptor =
-        options_.as == "descriptor" || (options_.as == "auto" && (!length || *length >= bytes_.size()));
-    kind_ = descriptor ? InputKind::descriptor : InputKind::stream;
-    if (descriptor) return;
+void Input::open_stream(int fd) {
+    kind_ = InputKind::stream;
     hurray::StreamOptions stream;
-    stream.flags = (options_.private_tags ? HURRAY_STREAM_PRIVATE_TAGS : 0) | (options_.permissive ? HURRAY_STREAM_PERMISSIVE : 0);
-    reader_ = take(hurray::Reader::from_memory(bytes_, stream), path_);
+    stream.flags = HURRAY_STREAM_CLOSE_FD | options_.stream_flags();
+    const int own = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    if (own < 0) throw io_failure(path_);
+    reader_ = take(hurray::Reader::from_fd(own, stream), path_);
 }
 
-void Input::open_file(const char* path) {
-    kind_ = InputKind::file;
+// A pipe cannot be looked into: what was read of it is kept and comes first.
+void Input::open_pipe(int fd) {
+    bytes_ = read_up_to(fd, fixed_header, path_);
+    const bool ours = starts_with(bytes_, descriptor_magic) && !starts_with(bytes_, file_magic);
+    if (options_.as == "file" || (options_.as == "auto" && !ours)) {
+        // Files of all formats are found their way around in, so that all of one has to be there.
+        const auto rest = read_up_to(fd, std::numeric_limits<std::uint64_t>::max(), path_);
+        size_ = bytes_.size() + rest.size();
+        const auto memory = take(hurray::Buffer::allocate(size_), path_, failed);
+        const auto into = take(memory.mutable_bytes(), path_, failed);
+        if (!bytes_.empty()) std::memcpy(into.data(), bytes_.data(), bytes_.size());
+        if (!rest.empty()) std::memcpy(into.data() + bytes_.size(), rest.data(), rest.size());
+        bytes_ = {};
+        opened(take(hurray::File::open(memory.ref(), file_options()), path_));
+        return;
+    }
+    const auto length = hurray::Descriptor::peek_length(bytes_);
+    if (options_.as == "auto") {
+        // One byte more than the descriptor: where there is none, there are no data either.
+        constexpr std::uint64_t most = std::uint64_t{64} << 20;
+        const std::uint64_t wanted = length ? std::min(*length, most) + 1 - std::min<std::uint64_t>(*length, bytes_.size()) : 0;
+        const auto more = read_up_to(fd, wanted, path_);
+        bytes_.insert(bytes_.end(), more.begin(), more.end());
+    }
+    if (options_.as == "descriptor" || (options_.as == "auto" && (!length || *length >= bytes_.size()))) {
+        if (options_.as == "descriptor") {
+            const auto more = read_up_to(fd, std::numeric_limits<std::uint64_t>::max(), path_);
+            bytes_.insert(bytes_.end(), more.begin(), more.end());
+        }
+        size_ = bytes_.size();
+        kind_ = InputKind::descriptor;
+        return;
+    }
+    kind_ = InputKind::stream;
+    hurray::StreamOptions stream;
+    stream.flags = options_.stream_flags();
+    // Standard input stays as it is; a named pipe is kept by a descriptor of its own.
+    if (fd != STDIN_FILENO) {
+        fd = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        if (fd < 0) throw io_failure(path_);
+        pipe_ = std::shared_ptr<void>(nullptr, [fd](void*) { ::close(fd); });
+    }
+    auto give = [head = std::move(bytes_), at = std::size_t{0}, fd](hurray::Span<std::uint8_t> into) mutable -> hurray::Result<std::size_t> {
+        if (at < head.size()) {
+            const std::size_t count = std::min(into.size(), head.size() - at);
+            std::memcpy(into.data(), head.data() + at, count);
+            at += count;
+            return count;
+        }
+        while (true) {
+            const ssize_t count = ::read(fd, into.data(), into.size());
+            if (is_interrupted()) return hurray::Error(HURRAY_ERR_CANCELLED, "interrupted");
+            if (count >= 0) return static_cast<std::size_t>(count);
+            if (errno != EINTR) return hurray::Error(HURRAY_ERR_IO, std::strerror(errno));
+        }
+    };
+    bytes_ = {};
+    reader_ = take(hurray::Reader::from_callback(std::move(give), stream), path_);
+}
+
+hurray::FileOptions Input::file_options() const {
     hurray::FileOptions options;
-    options.alignment = options_.alignment;
-    file_ = take(hurray::File::open(path, options), path_);
+    options.access = options_.no_map ? HURRAY_ACCESS_READ : HURRAY_ACCESS_MAP;
+    options.flags = (options_.private_tags ? std::uint32_t{HURRAY_FILE_PRIVATE_TAGS} : 0) |
+                    (options_.permissive ? std::uint32_t{HURRAY_FILE_PERMISSIVE} : 0);
+    options.inexact_blocks = options_.blocks == "float32"   ? HURRAY_INEXACT_FLOAT32
+                             : options_.blocks == "float16" ? HURRAY_INEXACT_FLOAT16
+                                                            : HURRAY_INEXACT_RAW;
+    return options;
+}
+
+void Input::opened(hurray::File file) {
+    kind_ = InputKind::file;
+    file_ = std::move(file);
     info_ = take(file_.info(), path_);
 }
 

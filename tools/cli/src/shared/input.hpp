@@ -20,9 +20,13 @@ struct InputOptions {
     bool permissive = false;
     /// Read the file with ordinary calls instead of mapping it.
     bool no_map = false;
-    std::uint32_t alignment = HURRAY_ALIGN_OFFSET;
+    /// What becomes of quantized blocks that no scheme of the format says: raw, float32 or float16; empty: what the command does.
+    std::string blocks;
 
     std::uint32_t decode_flags() const;
+    std::uint32_t stream_flags() const;
+    /// Chooses for those who said nothing.
+    InputOptions with_blocks(const std::string& otherwise) const;
 };
 
 /// One tensor or composite of an input. What it says of a file lives as long as the input.
@@ -81,8 +85,10 @@ class Input {
     Entry find(const std::string& name);
 
   private:
-    void open_descriptor_or_stream();
-    void open_file(const char* path);
+    void open_pipe(int fd);
+    void open_stream(int fd);
+    hurray::FileOptions file_options() const;
+    void opened(hurray::File file);
 
     std::string path_;
     InputOptions options_;
@@ -92,6 +98,8 @@ class Input {
     std::vector<std::uint8_t> bytes_;
     hurray::File file_;
     HurrayFileInfo info_{};
+    // Before the reader, which reads from it.
+    std::shared_ptr<void> pipe_;
     hurray::Reader reader_;
 };
 
