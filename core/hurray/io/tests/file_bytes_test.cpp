@@ -88,6 +88,35 @@ TEST(CutFile, ReadingSaysThatItBecameShorter) {
     EXPECT_EQ(cut.error().offset, 50'000U);
 }
 
+// What is read by calls to the system is safe with a mapping, too.
+TEST(CutFile, DetachedBytesOfAMapAreThereOrAnError) {
+    TemporaryFolder folder;
+    const std::string path = folder.file("f", std::string(100'000, 'x'));
+    const auto file = FileBytes::open(path, FileAccess::map);
+    ASSERT_TRUE(file.has_value());
+    const auto kept = file->detached_window(60'000, 10);
+    ASSERT_TRUE(kept.has_value()) << kept.error().message;
+    ASSERT_EQ(::truncate(path.c_str(), 50'000), 0);
+    EXPECT_EQ(text(kept->bytes), "xxxxxxxxxx");
+    std::array<std::byte, 10> into{};
+    EXPECT_TRUE(file->read_detached(49'990, into).has_value());
+    const auto gone = file->read_detached(49'995, into);
+    ASSERT_FALSE(gone.has_value());
+    EXPECT_EQ(gone.error().code, Status::invalid_format);
+    EXPECT_EQ(gone.error().offset, 50'000U);
+    EXPECT_EQ(file->detached_window(49'995, 10).error().offset, 50'000U);
+    EXPECT_EQ(file->read_detached(99'995, into).error().code, Status::invalid_format);
+    EXPECT_EQ(file->detached_window(~std::uint64_t{0}, 1).error().code, Status::invalid_format);
+}
+
+TEST(FileBytes, DetachedBytesOfMemoryStayWhereTheyAre) {
+    const std::string image = "0123456789";
+    const FileBytes bytes = FileBytes::over(std::as_bytes(std::span(image)), {});
+    const auto window = bytes.detached_window(2, 3);
+    ASSERT_TRUE(window.has_value());
+    EXPECT_EQ(static_cast<const void*>(window->bytes.data()), image.data() + 2);
+}
+
 // The documented contract of the mapping kind, so that nobody believes that the library catches it.
 TEST(CutFile, MappedBytesThatAreGoneRaiseSigbus) {
     TemporaryFolder folder;
