@@ -3,6 +3,7 @@
 tools/setup installs what is missing. docs/decisions/0001-build.md says why each of them is used.
 """
 
+load("//tools/bazel/toolchains:chromium.bzl", "local_chromium")
 load("//tools/bazel/toolchains:clang.bzl", "local_clang")
 load("//tools/bazel/toolchains:dotnet.bzl", "local_dotnet")
 load("//tools/bazel/toolchains:go.bzl", "local_go")
@@ -23,6 +24,7 @@ def hurray_dependencies():
     """The tools and libraries of this machine."""
     local_googletest(name = "googletest")
     local_headers(name = "local_headers")
+    local_chromium(name = "local_chromium")
     local_clang(name = "local_clang")
     local_dotnet(name = "local_dotnet")
     local_go(name = "local_go")

@@ -128,6 +128,7 @@ libfmt-dev|/usr/include/fmt/format.h|cpp|formats what the hurray program prints 
 libbenchmark-dev|/usr/include/benchmark/benchmark.h|cpp|measures in tools/bench
 valgrind|cmd:valgrind|cpp|counts instructions in tools/bench
 shellcheck|cmd:shellcheck|cpp|checks the shell scripts
+chromium|cmd:chromium|cpp|opens the pages of hurray report in a test
 python3-dev|glob:/usr/include/python3.*/Python.h|python|C headers for the Python extension
 python3-numpy|/usr/lib/python3/dist-packages/numpy/__init__.py|python|peer of the Python binding in tests
 $jdk|jdk|java|compiles and runs Java
