@@ -1,6 +1,7 @@
 """convert: formats, layouts, schemes; what is said of them; nothing half is left behind."""
 
-import os
+import json
+import pathlib
 import signal
 import struct
 import subprocess
@@ -149,6 +150,33 @@ class ConvertTest(support.CliTest):
                 _, error = program.communicate(timeout=support.SECONDS)
             self.assertEqual(program.returncode, support.INTERRUPTED, error)
             self.assertEqual(names_of(self.folder), before)
+
+    def test_composites_stay_whole(self):
+        golden = pathlib.Path("tests/golden/descriptors")
+        entries = {e["name"]: e for e in json.loads((golden / "manifest.json").read_text())["valid"]}
+
+        def part(name, fill):
+            descriptor = entries[name]["descriptor"]
+            data = (golden / entries[name]["file"]).read_bytes()[: descriptor["descriptor_length"]]
+            return data + b"".join(fill * buffer["byte_size"] for buffer in descriptor["buffers"])
+
+        members = entries["composite_group"]["descriptor"]["layout_fields"]["member_count"]
+        data = part("composite_group", b"") + b"".join(part("type_int8", bytes([i])) for i in range(members)) + part("type_int8", b"x")
+        path = self.write("c.stream", data)
+        self.assertEqual(len(support.json_of("inspect", "--json", path)["items"][0]["members"]), members)
+        support.output("convert", path, self.folder / "c.hrry")
+        self.assertEqual([t["name"] for t in support.json_of("ls", "--json", self.folder / "c.hrry")["tensors"]],
+                         ["tensor_0", *(f"tensor_0/{i}" for i in range(members)), "tensor_1"])
+        support.output("verify", self.folder / "c.hrry")
+        support.output("convert", self.folder / "c.hrry", self.folder / "d.stream")
+        self.assertEqual((self.folder / "d.stream").read_bytes(), data)
+        other = self.write("e.stream", data[:-1] + b"y")
+        support.output("diff", path, self.folder / "d.stream")
+        support.output("diff", path, other, check=support.FINDING)
+        changed = bytearray(data)
+        changed[len(part("composite_group", b"")) + len(part("type_int8", b"\0")) - 1] ^= 1
+        self.assertIn("member 0", support.output("diff", path, self.write("f.stream", bytes(changed)), check=support.FINDING))
+        self.assert_fails(support.FAILED, "convert", path, self.folder / "g.safetensors")
 
     def test_nothing_is_shown_of_progress_in_a_pipe(self):
         self.assertEqual(support.run("convert", "-q", self.path, self.folder / "x.hrry", check=0).stderr, b"")

@@ -146,7 +146,20 @@ class Comparison {
 
     // What has no numbers has bytes: private types and schemes.
     void stored_bytes(const std::string& label, const hurray::Item& left, const hurray::Item& right) {
-        if (!left.tensor || !right.tensor) return;
+        if (left.composite && right.composite) {
+            const auto count = take(left.composite.info(), label).member_count;
+            structure(label, "members", fmt::format("{}", count), fmt::format("{}", take(right.composite.info(), label).member_count));
+            for (std::uint32_t i = 0; i < count; ++i) {
+                const auto other = right.composite.member(i);
+                if (!other) return;
+                stored_bytes(fmt::format("{} member {}", label, i), take(left.composite.member(i), label), *other);
+            }
+            return;
+        }
+        if (!left.tensor || !right.tensor) {
+            structure(label, "kind", left.tensor ? "tensor" : "composite", right.tensor ? "tensor" : "composite");
+            return;
+        }
         for (std::uint32_t i = 0;; ++i) {
             const auto a = left.tensor.buffer(i);
             const auto b = right.tensor.buffer(i);
