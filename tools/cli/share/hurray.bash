@@ -6,7 +6,7 @@ _hurray() {
     done
     COMPREPLY=()
     if [[ -z "$command" ]]; then
-        mapfile -t COMPREPLY < <(compgen -W 'ls inspect cat dump stats verify convert diff doctor completion man -h --help --version' -- "$current")
+        mapfile -t COMPREPLY < <(compgen -W 'ls inspect cat dump stats verify convert diff report doctor completion man -h --help --version' -- "$current")
         return
     fi
     case "$command" in
@@ -69,6 +69,14 @@ _hurray() {
         *) ;;
         esac
         if [[ "$current" == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-h --help --rtol --atol --only --values-only --structure-only --json --as --private-tags --no-map --blocks --permissive' -- "$current"); return; fi
+        ;;
+    report)
+        case "$previous" in
+        --as) mapfile -t COMPREPLY < <(compgen -W 'auto file stream descriptor' -- "$current"); return ;;
+        --blocks) mapfile -t COMPREPLY < <(compgen -W 'raw float32 float16' -- "$current"); return ;;
+        *) ;;
+        esac
+        if [[ "$current" == -* ]]; then mapfile -t COMPREPLY < <(compgen -W '-h --help -o --output --tensors --limit --sample --as --private-tags --no-map --blocks --permissive' -- "$current"); return; fi
         ;;
     doctor)
         case "$previous" in

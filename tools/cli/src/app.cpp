@@ -58,6 +58,7 @@ std::unique_ptr<CLI::App> make_app(Request& request) {
     add_verify(*app, request);
     add_convert(*app, request);
     add_diff(*app, request);
+    add_report(*app, request);
     add_doctor(*app, request);
     add_completion(*app, request);
     add_man(*app, request);
