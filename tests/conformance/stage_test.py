@@ -144,6 +144,7 @@ class StageTest(unittest.TestCase):
         for (name, descriptor, data), line in zip(self.tensors, lines):
             with self.subTest(name):
                 nanos = line.pop("nanos")
+                self.assertIsNone(line.pop("mapped", None), "what came through a pipe is mapped from no file")
                 self.assertGreaterEqual(nanos, 0)
                 self.assertEqual(line, expected_line(name, descriptor, data))
         last = lines[-1]
