@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.hurray.BufferHandle;
 import dev.hurray.BufferList;
+import dev.hurray.Channel;
+import dev.hurray.ChannelListener;
+import dev.hurray.ChannelOptions;
 import dev.hurray.DenseSpec;
 import dev.hurray.Descriptor;
 import dev.hurray.Device;
@@ -39,6 +42,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -134,6 +138,45 @@ class SamplesTest {
         }
         // end sample
         expect("9");
+    }
+
+    @Test
+    void channels() throws InterruptedException {
+        // The folders of tests have longer names than a socket can.
+        Path path = Path.of("/tmp/hurray-samples-" + ProcessHandle.current().pid());
+        Thread sender =
+                new Thread(
+                        () -> {
+                            try {
+                                send(path);
+                            } catch (InterruptedException stop) {
+                                throw new AssertionError(stop);
+                            }
+                        });
+        sender.start();
+        // sample: channel-receive
+        try (ChannelListener listener = ChannelListener.listen(path);
+                Channel channel = listener.accept()) {
+            for (Optional<Tensor> next = channel.receive(); next.isPresent(); next = channel.receive()) {
+                try (Tensor tensor = next.get()) {
+                    out.println(tensor.view().getDouble(1)); // the sender's memory, mapped
+                }
+            }
+        }
+        // end sample
+        sender.join();
+        expect("2.0");
+    }
+
+    private static void send(Path path) throws InterruptedException {
+        // sample: channel-send
+        try (Channel channel = Channel.connect(path, ChannelOptions.DEFAULT, Duration.ofSeconds(10));
+                Tensor made = Tensor.copyOf(new float[] {1, 2, 3}, 3);
+                Tensor weights = made.copyToShared()) { // tensors of model files need no copy at all
+            channel.send(weights);
+            channel.finish();
+        }
+        // end sample
     }
 
     @Test

@@ -394,4 +394,41 @@ public final class Tensor extends NativeResource {
             release();
         }
     }
+
+    /**
+     * Copies the tensor, of any layout, into shared memory, which goes through a {@link Channel} without a further copy, as often as it is
+     * sent. The copy is read-only.
+     *
+     * @throws HurrayException UNSUPPORTED: not host memory; OUT_OF_MEMORY; LIMIT_EXCEEDED: no further file descriptor may be opened
+     */
+    public Tensor copyToShared() {
+        Descriptor descriptor = descriptor();
+        try (BufferList list = BufferList.create()) {
+            for (int i = 0; i < descriptor.buffers().size(); ++i) {
+                try (TensorBuffer source = buffer(i);
+                        TensorBuffer target = sharedCopy(source, Math.toIntExact(descriptor.buffers().get(i).alignment()))) {
+                    list.push(target);
+                }
+            }
+            return of(descriptor, list);
+        }
+    }
+
+    private static TensorBuffer sharedCopy(TensorBuffer source, int alignment) {
+        TensorBuffer.Info info = source.info();
+        TensorBuffer target = TensorBuffer.allocateShared(info.byteSize(), alignment);
+        try {
+            // The prefix is not this tensor's: its place stays, and its bytes are zero.
+            long size = info.byteSize() - info.prefix();
+            for (long from = 0; from < size; from += FILL_BYTES) {
+                int count = (int) Math.min(FILL_BYTES, size - from);
+                target.bytes(info.prefix() + from, count).put(source.bytes(from, count));
+            }
+            target.setReadOnly();
+            return target;
+        } catch (RuntimeException | Error failure) {
+            target.close();
+            throw failure;
+        }
+    }
 }

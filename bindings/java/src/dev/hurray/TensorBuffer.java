@@ -46,6 +46,28 @@ public final class TensorBuffer extends NativeResource {
         }
     }
 
+    /**
+     * Allocates zeroed memory of the library that goes through a {@link Channel} without a copy: shared memory.
+     *
+     * <p>{@link Channel#send} seals it, at the same address: from then on nobody can write it, and whoever tries through a ByteBuffer that
+     * was taken before crashes the virtual machine. That is done where the tensor that is sent alone has the memory, or where its buffer
+     * is marked with {@link #setReadOnly}, which is a promise for all others. Views and ByteBuffers share the memory until they are
+     * collected, so: fill it, mark it, and make the tensor of the marked buffer. What is not marked is copied instead, and counted. {@link
+     * Tensor#copyToShared} does all of this.
+     *
+     * @param byteSize length in bytes; may be 0
+     * @param alignment a power of two; 0 means 64, and less than 64 is raised to 64
+     * @throws HurrayException OUT_OF_MEMORY; INVALID_LAYOUT: the alignment; LIMIT_EXCEEDED: no further file descriptor may be opened
+     */
+    public static TensorBuffer allocateShared(long byteSize, int alignment) {
+        Releases.drain();
+        try (Scratch scratch = Scratch.take()) {
+            long[] handle = new long[1];
+            scratch.check(Raw.hurray_buffer_allocate_shared(byteSize, alignment, handle, scratch.error));
+            return new TensorBuffer(handle[0]);
+        }
+    }
+
     /** A buffer over memory of the program, and where in it that memory starts. */
     public record Wrapped(TensorBuffer buffer, long byteOffset) {}
 
@@ -195,20 +217,26 @@ public final class TensorBuffer extends NativeResource {
      * @param prefix how many bytes at the start belong to somebody else
      * @param shareCount how many handles share the memory; 0 for memory that is borrowed for ever
      * @param readOnly whether the memory must not be written
+     * @param shared whether other processes can have the memory: a mapped file, or shared memory
+     * @param sealed whether nobody can change the memory, in whatever process
      */
-    public record Info(long byteSize, long alignment, int prefix, long shareCount, boolean readOnly) {}
+    public record Info(
+            long byteSize, long alignment, int prefix, long shareCount, boolean readOnly, boolean shared, boolean sealed) {}
 
     /** Reads all facts in one call. */
     public Info info() {
         long handle = acquire();
         try (Scratch scratch = Scratch.take()) {
             readInfo(handle, scratch);
+            int flags = scratch.readInt(Structs.BufferInfo.FLAGS);
             return new Info(
                     scratch.readLong(Structs.BufferInfo.BYTE_SIZE),
                     scratch.readInt(Structs.BufferInfo.ALIGNMENT) & 0xFFFF_FFFFL,
                     scratch.readInt(Structs.BufferInfo.PREFIX),
                     scratch.readLong(Structs.BufferInfo.SHARE_COUNT),
-                    (scratch.readInt(Structs.BufferInfo.FLAGS) & Abi.BUFFER_READ_ONLY) != 0);
+                    (flags & Abi.BUFFER_READ_ONLY) != 0,
+                    (flags & Abi.BUFFER_SHARED) != 0,
+                    (flags & Abi.BUFFER_SEALED) != 0);
         } finally {
             release();
         }

@@ -90,6 +90,14 @@ public final class TensorView extends TensorFacts {
         return bytesBelow;
     }
 
+    /**
+     * Where element (0, ..., 0) lies in memory, for native code; the address is good as long as this view, or a ByteBuffer of it, is reachable.
+     * 0 without memory.
+     */
+    public long address() {
+        return byteSize == 0 ? 0 : lowest + bytesBelow;
+    }
+
     /** Whether the memory must not be written: its ByteBuffers are read-only. */
     public boolean isReadOnly() {
         return (flags & Abi.VIEW_READ_ONLY) != 0;

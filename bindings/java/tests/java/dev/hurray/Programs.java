@@ -24,6 +24,19 @@ final class Programs {
         return run(environment, command);
     }
 
+    /** Starts a main class of the tests in a virtual machine like this one; what it says goes where this one's errors go. */
+    static Process start(Class<?> main, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(vmOptions());
+        command.add(main.getName());
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .redirectOutput(ProcessBuilder.Redirect.INHERIT)
+                .start();
+    }
+
     /** Options that find the binding and the tests. */
     static List<String> vmOptions() {
         List<String> options = new ArrayList<>(nativeAccess("ALL-UNNAMED"));
