@@ -17,6 +17,7 @@ final class About {
         facts.put("abi_version", info.abiVersion());
         facts.put("build_id", info.buildId());
         facts.put("library_path", info.libraryPath());
+        facts.put("channels", true);
         return facts;
     }
 }

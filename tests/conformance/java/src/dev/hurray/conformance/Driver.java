@@ -6,10 +6,11 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.Optional;
 
 /** The Java conformance driver: the binding's public API and nothing else. */
 public final class Driver {
-    private static final String USAGE = "usage: driver about | golden | relay NAMES REPORT";
+    private static final String USAGE = "usage: driver about | golden | relay NAMES REPORT [--channel-in FD] [--channel-out FD]";
 
     private Driver() {}
 
@@ -20,14 +21,15 @@ public final class Driver {
     }
 
     private static int run(String[] arguments, PrintStream errors) {
+        Optional<Transport.Sockets> sockets = Transport.Sockets.parse(arguments, 3);
         String command = arguments.length == 0 ? "" : arguments[0];
         try {
             if (command.equals("about") && arguments.length == 1) {
                 new JsonLines(new FileOutputStream(FileDescriptor.out)).write(About.runtime()).close();
             } else if (command.equals("golden") && arguments.length == 1) {
                 Golden.run();
-            } else if (command.equals("relay") && arguments.length == 3) {
-                Relay.run(arguments[1], arguments[2]);
+            } else if (command.equals("relay") && arguments.length >= 3 && sockets.isPresent()) {
+                Relay.run(arguments[1], arguments[2], sockets.get());
             } else {
                 errors.println(USAGE);
                 return 2;

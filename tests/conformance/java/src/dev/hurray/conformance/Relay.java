@@ -3,13 +3,10 @@ package dev.hurray.conformance;
 import dev.hurray.BufferList;
 import dev.hurray.HandleKind;
 import dev.hurray.Hurray;
-import dev.hurray.StreamReader;
-import dev.hurray.StreamWriter;
 import dev.hurray.Tensor;
 import dev.hurray.TensorContext;
 import dev.hurray.TensorExport;
 import dev.hurray.TensorView;
-import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -20,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Takes every tensor of standard input through the exchange form, reads its elements, and passes it on. */
+/** Takes every tensor that comes through the exchange form, reads its elements, and passes it on. */
 final class Relay {
     private static final long COLLECTION_NANOS = 20_000_000_000L;
 
@@ -29,7 +26,7 @@ final class Relay {
 
     private Relay() {}
 
-    static void run(String namesFile, String reportFile) throws IOException {
+    static void run(String namesFile, String reportFile, Transport.Sockets sockets) throws IOException {
         List<String> names =
                 Files.readAllLines(Path.of(namesFile), StandardCharsets.UTF_8).stream()
                         .filter(line -> !line.isBlank())
@@ -37,11 +34,12 @@ final class Relay {
                         .toList();
         Map<String, Object> last = About.runtime();
         last.remove("library_path");
+        last.remove("channels");
         long before = Hurray.liveHandles(HandleKind.ANY).handles();
         long start = System.nanoTime();
         try (JsonLines report = new JsonLines(new FileOutputStream(reportFile))) {
             Relay relay = new Relay();
-            relay.passOn(names, report);
+            relay.passOn(names, report, sockets, last);
             last.put("tensors", relay.tensors);
             last.put("bytes", relay.bytes);
             last.put("nanos", System.nanoTime() - start);
@@ -50,25 +48,25 @@ final class Relay {
         }
     }
 
-    private void passOn(List<String> names, JsonLines report) throws IOException {
-        try (StreamReader reader = StreamReader.of(FileDescriptor.in);
-                StreamWriter writer = StreamWriter.of(FileDescriptor.out)) {
-            for (Optional<Tensor> next = reader.next(); next.isPresent(); next = reader.next()) {
+    private void passOn(List<String> names, JsonLines report, Transport.Sockets sockets, Map<String, Object> last) throws IOException {
+        try (Transport transport = new Transport(sockets)) {
+            for (Optional<Tensor> next = transport.next(); next.isPresent(); next = transport.next()) {
                 long start = System.nanoTime();
                 try (Tensor received = exchanged(next.get())) {
                     if (tensors >= names.size()) {
-                        throw new IllegalArgumentException("names: the stream has more tensors than the " + names.size() + " names");
+                        throw new IllegalArgumentException("names: more tensors come than the " + names.size() + " names");
                     }
                     Map<String, Object> line = read(names.get((int) tensors), received);
-                    writer.write(received);
+                    transport.put(received);
                     line.put("nanos", System.nanoTime() - start);
                     report.write(line);
                 }
                 ++tensors;
             }
-        }
-        if (tensors != names.size()) {
-            throw new IllegalArgumentException("names: there are " + names.size() + ", the stream has " + tensors + " tensors");
+            if (tensors != names.size()) {
+                throw new IllegalArgumentException("names: there are " + names.size() + ", and " + tensors + " tensors came");
+            }
+            transport.finish(last);
         }
     }
 
@@ -82,7 +80,7 @@ final class Relay {
         }
     }
 
-    private Map<String, Object> read(String name, Tensor tensor) {
+    private Map<String, Object> read(String name, Tensor tensor) throws IOException {
         TensorView view = tensor.view();
         ElementDigest digest = ElementDigest.of(view);
         bytes += digest.bytes();
@@ -94,6 +92,8 @@ final class Relay {
         line.put("crc32", digest.crc32());
         line.put("sum", digest.sum());
         line.put("sum_bits", digest.sumBits());
+        line.put("mapped", Mappings.fileAt(view.address()));
+        java.lang.ref.Reference.reachabilityFence(view);
         return line;
     }
 
