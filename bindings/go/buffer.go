@@ -25,6 +25,9 @@ type BufferInfo struct {
 	Prefix uint32
 	// ReadOnly says that the memory must not be written.
 	ReadOnly bool
+	// Shared says that the memory lies in a file or in shared memory: it goes through a Channel without a copy. Sealed says
+	// that nobody can write to it any more, in any process.
+	Shared, Sealed bool
 	// Shares is how many handles share the memory; 0 for memory that is borrowed for ever.
 	Shares uint64
 	// Address of the first byte, the prefix included, in the memory of the buffer's device; 0 when there is none. It is
@@ -47,14 +50,26 @@ func newBuffer(handle *capi.Buffer) *Buffer {
 //
 // Errors: ErrOutOfMemory; ErrInvalidLayout for an alignment that is no power of two.
 func AllocateBuffer(byteSize uint64, alignment uint32) (*Buffer, error) {
-	const op = "AllocateBuffer"
+	return allocate("AllocateBuffer", byteSize, alignment, capi.CallBufferAllocate)
+}
+
+// AllocateSharedBuffer is AllocateBuffer for memory that goes through a Channel without a copy. It is shared with forks
+// of the process. Channel.Send says when it becomes read-only. Linux only. Since version 4 of the C ABI.
+//
+// Errors: those of AllocateBuffer; ErrLimitExceeded when no further file descriptor may be opened; ErrIO.
+func AllocateSharedBuffer(byteSize uint64, alignment uint32) (*Buffer, error) {
+	return allocate("AllocateSharedBuffer", byteSize, alignment, capi.CallBufferAllocateShared)
+}
+
+func allocate(op string, byteSize uint64, alignment uint32,
+	from func(uint64, uint32, **capi.Buffer, *capi.Error) int32) (*Buffer, error) {
 	if err := load(op); err != nil {
 		return nil, err
 	}
 	native.Drain()
 	var handle *capi.Buffer
 	err := call(op, func(report *capi.Error) int32 {
-		return capi.CallBufferAllocate(byteSize, alignment, &handle, report)
+		return from(byteSize, alignment, &handle, report)
 	})
 	if err != nil {
 		return nil, err
@@ -165,7 +180,17 @@ func (b *Buffer) Info() (BufferInfo, error) {
 	if err != nil {
 		return BufferInfo{}, err
 	}
-	return BufferInfo{info.ByteSize, info.Alignment, info.Prefix, info.Flags&uint32(BufferReadOnly) != 0, info.ShareCount, info.Data}, nil
+	flags := BufferFlag(info.Flags)
+	return BufferInfo{
+		ByteSize:  info.ByteSize,
+		Alignment: info.Alignment,
+		Prefix:    info.Prefix,
+		ReadOnly:  flags&BufferReadOnly != 0,
+		Shared:    flags&BufferShared != 0,
+		Sealed:    flags&BufferSealed != 0,
+		Shares:    info.ShareCount,
+		Address:   info.Data,
+	}, nil
 }
 
 func (b *Buffer) info(op string) (*capi.BufferInfo, error) {

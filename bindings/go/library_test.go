@@ -1,6 +1,7 @@
 package hurray_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -79,6 +80,8 @@ func runChild(mode string) int {
 		return exitChild(false)
 	case "exit with checks":
 		return exitChild(true)
+	case "channel", "channel of a path", "channel that dies":
+		return channelChild(mode)
 	}
 	return 2
 }
@@ -116,6 +119,12 @@ func loadChild() int {
 		"HandOff":               func() error { _, err := hurray.HandOff(hurray.Handoff{}); return err },
 		"NewProducer":           func() error { _, err := hurray.NewProducer(nil, nil); return err },
 		"ProducerFromPointer":   func() error { _, err := hurray.ProducerFromPointer(nil); return err },
+		"AllocateSharedBuffer":  func() error { _, err := hurray.AllocateSharedBuffer(1, 0); return err },
+		"ListenChannel":         func() error { _, err := hurray.ListenChannel("x", nil); return err },
+		"ConnectChannel":        func() error { _, err := hurray.ConnectChannel(context.Background(), "x", nil); return err },
+		"ChannelFromFile":       func() error { _, err := hurray.ChannelFromFile(os.Stdin, nil); return err },
+		"ChannelFromFD":         func() error { _, err := hurray.ChannelFromFD(0, nil); return err },
+		"ChannelPair":           func() error { _, _, err := hurray.ChannelPair(nil); return err },
 		"SetLog":                func() error { return hurray.SetLog(nil) },
 	}
 	for name, way := range ways {

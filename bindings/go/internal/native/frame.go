@@ -14,6 +14,9 @@ type Frame struct {
 	// Postpone says that releases of events wait for RunPostponed.
 	Postpone  bool
 	postponed []*Loan
+	// PostponeMemory says that releases of memory wait for RunPostponedMemory.
+	PostponeMemory  bool
+	postponedMemory []uintptr
 	// logging says that the call is one of the log callback's.
 	logging bool
 	// Err is the error of the callback that made the call fail.
@@ -40,6 +43,13 @@ func current() *Frame {
 		return nil
 	}
 	return cgo.Handle(handle).Value().(*Frame)
+}
+
+// RunPostponedMemory runs the releases of memory that the frame made wait.
+func (f *Frame) RunPostponedMemory() {
+	for _, context := range f.postponedMemory {
+		released(context)
+	}
 }
 
 // RunPostponed runs the releases that the frame made wait. A panic in one goes to the caller.

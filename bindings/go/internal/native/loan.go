@@ -56,7 +56,13 @@ func (l *Loan) Cancel() {
 func (l *Loan) Mute() { l.release = nil }
 
 //export hurrayGoReleased
-func hurrayGoReleased(context C.uintptr_t) { released(uintptr(context)) }
+func hurrayGoReleased(context C.uintptr_t) {
+	if frame := current(); frame != nil && frame.PostponeMemory {
+		frame.postponedMemory = append(frame.postponedMemory, uintptr(context))
+		return
+	}
+	released(uintptr(context))
+}
 
 // released ends a loan: the library is done with it.
 func released(context uintptr) {

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,4 +83,9 @@ uintptr_t hurray_go_frame_set(uintptr_t frame) {
 int hurray_go_duplicate(int descriptor) {
     int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     return copy >= 0 ? copy : -errno;
+}
+
+int hurray_go_writable(int descriptor) {
+    struct pollfd entry = {descriptor, POLLOUT, 0};
+    return poll(&entry, 1, 0) != 0;
 }

@@ -38,4 +38,7 @@ uintptr_t hurray_go_frame_set(uintptr_t frame);
 /* A further descriptor of an open file, closed on exec; negative, an error number, on failure. */
 int hurray_go_duplicate(int descriptor);
 
+/* Whether a write to a socket would not have to wait, be it that it would fail. */
+int hurray_go_writable(int descriptor);
+
 #endif
