@@ -3,7 +3,9 @@
 //
 //	driver about                 one JSON line: which runtime and library this is
 //	driver golden                decodes the files named on stdin, a JSON line each
-//	driver relay NAMES REPORT    passes a stream from stdin to stdout and reports what every tensor held
+//	driver relay NAMES REPORT [--channel-in FD] [--channel-out FD]
+//	                             passes a stream from stdin to stdout and reports what every tensor held; tensors come
+//	                             from, or go to, a channel over the socket FD where one is named
 package main
 
 import (
@@ -18,7 +20,7 @@ import (
 	"hurray.dev/go/hurray"
 )
 
-const usage = "usage: driver about | driver golden | driver relay NAMES REPORT"
+const usage = "usage: driver about | driver golden | driver relay NAMES REPORT [--channel-in FD] [--channel-out FD]"
 
 func main() {
 	os.Exit(run(os.Args[1:]))
@@ -31,14 +33,21 @@ func run(arguments []string) int {
 		err = about(os.Stdout)
 	case len(arguments) == 1 && arguments[0] == "golden":
 		err = golden(os.Stdin, os.Stdout)
-	case len(arguments) == 3 && arguments[0] == "relay":
-		err = relay(os.Stdin, os.Stdout, arguments[1], arguments[2])
+	case len(arguments) >= 3 && arguments[0] == "relay":
+		var joined transport
+		if joined, err = transportOf(arguments[3:]); err == nil {
+			err = relay(joined, arguments[1], arguments[2])
+		}
 	default:
 		fmt.Fprintln(os.Stderr, usage)
 		return 2
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "driver:", err)
+		if errors.Is(err, errArguments) {
+			fmt.Fprintln(os.Stderr, usage)
+			return 2
+		}
 		if errors.Is(err, errUsage) {
 			return 2
 		}
@@ -71,7 +80,8 @@ func about(out io.Writer) error {
 	return writeLine(out, struct {
 		identity
 		LibraryPath string `json:"library_path"`
-	}{id, info.LibraryPath})
+		Channels    bool   `json:"channels"`
+	}{id, info.LibraryPath, true})
 }
 
 // writeLine writes a value as one line of JSON, with characters as they are.

@@ -24,6 +24,8 @@ type tensorLine struct {
 	Sum     *number `json:"sum"`
 	SumBits *string `json:"sum_bits"`
 	Nanos   int64   `json:"nanos"`
+	// Mapped is device and inode of what is mapped at the address of the first element.
+	Mapped *string `json:"mapped"`
 }
 
 // number is a finite float64 that is seen to be one in JSON: with a point or an exponent, also when it is whole.
@@ -43,9 +45,13 @@ type totalLine struct {
 	Bytes       uint64 `json:"bytes"`
 	Nanos       int64  `json:"nanos"`
 	LiveHandles int64  `json:"live_handles"`
+	// Of the channels that there were.
+	ReceivedBytes *uint64 `json:"received_bytes"`
+	PassedBytes   *uint64 `json:"passed_bytes"`
+	CopiedBytes   *uint64 `json:"copied_bytes"`
 }
 
-func relay(in, out *os.File, namesPath, reportPath string) error {
+func relay(joined transport, namesPath, reportPath string) error {
 	names, err := readNames(namesPath)
 	if err != nil {
 		return err
@@ -66,7 +72,7 @@ func relay(in, out *os.File, namesPath, reportPath string) error {
 	}
 	total := totalLine{identity: id}
 	started := time.Now()
-	if err := passAll(in, out, names, lines, &total); err != nil {
+	if err := passAll(joined, names, lines, &total); err != nil {
 		return err
 	}
 	total.Nanos = time.Since(started).Nanoseconds()
@@ -105,19 +111,19 @@ func readNames(path string) ([]string, error) {
 	}
 }
 
-func passAll(in, out *os.File, names []string, report io.Writer, total *totalLine) (err error) {
-	reader, err := hurray.NewReader(in, nil)
+func passAll(joined transport, names []string, report io.Writer, total *totalLine) (err error) {
+	in, err := joined.input()
 	if err != nil {
 		return err
 	}
-	defer closeInto(&err, reader)
-	writer, err := hurray.NewWriter(out)
+	defer closeInto(&err, in)
+	out, err := joined.output()
 	if err != nil {
 		return err
 	}
-	defer closeInto(&err, writer)
+	defer closeInto(&err, out)
 	for {
-		received, err := reader.Next()
+		received, err := in.next()
 		if err == io.EOF {
 			break
 		}
@@ -128,7 +134,7 @@ func passAll(in, out *os.File, names []string, report io.Writer, total *totalLin
 			return errors.Join(fmt.Errorf("the stream has more tensors than the %d names", len(names)), received.Close())
 		}
 		name := names[total.Tensors]
-		line, err := pass(received, writer, name)
+		line, err := pass(received, out, name)
 		if err != nil {
 			return fmt.Errorf("tensor %d (%q): %w", total.Tensors, name, err)
 		}
@@ -141,7 +147,10 @@ func passAll(in, out *os.File, names []string, report io.Writer, total *totalLin
 	if total.Tensors < len(names) {
 		return fmt.Errorf("the stream has %d tensors, but there are %d names", total.Tensors, len(names))
 	}
-	return nil
+	if err := out.finish(total); err != nil {
+		return err
+	}
+	return in.count(total)
 }
 
 func closeInto(err *error, closer io.Closer) {
@@ -151,7 +160,7 @@ func closeInto(err *error, closer io.Closer) {
 }
 
 // pass takes a tensor through an exchange, reads it and writes it on. It closes the tensor that it was given.
-func pass(received *hurray.Tensor, writer *hurray.Writer, name string) (line tensorLine, err error) {
+func pass(received *hurray.Tensor, out output, name string) (line tensorLine, err error) {
 	started := time.Now()
 	list, context, err := received.Export()
 	if failed := received.Close(); err == nil {
@@ -172,7 +181,7 @@ func pass(received *hurray.Tensor, writer *hurray.Writer, name string) (line ten
 	if err != nil {
 		return line, err
 	}
-	if err := writer.Write(tensor); err != nil {
+	if err := out.put(tensor); err != nil {
 		return line, err
 	}
 	line.Name = name
@@ -188,6 +197,11 @@ func read(tensor *hurray.Tensor) (line tensorLine, err error) {
 	defer closeInto(&err, view)
 	line.Type = view.ElementType().String()
 	line.Shape = append([]int{}, view.Shape()...)
+	if view.ByteSize() != 0 {
+		if line.Mapped, err = mappedAt(view.Address()); err != nil {
+			return line, err
+		}
+	}
 	if line.CRC32, line.Bytes, err = checksum(view); err != nil {
 		return line, err
 	}
