@@ -33,6 +33,11 @@
 // Producer, naming its stream; an Exporter of Go's answers such requests. Handles of devices are numbers to this package.
 // Memory that is not the host's gives no slices here.
 //
+// # Files and channels
+//
+// Open maps model files of the formats that FileFormat names; FileWriter writes them. A Channel passes tensors to another
+// process of the machine without copying what lies in a file or in memory of AllocateSharedBuffer.
+//
 // # Goroutines
 //
 // All objects may be used by several goroutines. The library wants one thread at a time on a handle, which a lock of
@@ -43,8 +48,8 @@
 // # Errors
 //
 // Every error of this package is an *Error, with the status code of the C ABI and, where the fault has a place in the
-// input, its byte offset. errors.Is matches the sentinel of the code, such as ErrInvalidLayout. Only Reader.Next
-// returns a plain io.EOF, at the clean end of a stream.
+// input, its byte offset. errors.Is matches the sentinel of the code, such as ErrInvalidLayout. Only Reader.Next and
+// Channel.Receive return a plain io.EOF, at the clean end of a stream or channel.
 //
 // # Element types
 //

@@ -13,7 +13,7 @@ import (
 //	var failure *hurray.Error
 //	if errors.As(err, &failure) { fmt.Println(failure.Code, failure.Offset) }
 //
-// The sentinel of its code matches it with errors.Is. The two exceptions are io.EOF at the clean end of a stream, and
+// The sentinel of its code matches it with errors.Is. The two exceptions are io.EOF at the clean end of a stream or channel, and
 // the error of a context.Context or of a caller's io.Reader or io.Writer, which an Error wraps.
 type Error struct {
 	// Op is the operation that failed, such as "Open".

@@ -16,8 +16,44 @@ type FileOptions struct {
 	Format FileFormat
 	// Alignment says what happens to data that is not aligned to 64 bytes; AlignOffset hands it over as it lies.
 	Alignment AlignmentPolicy
-	// HeaderLimit is the longest header accepted, in bytes; 0 means 100,000,000.
+	// Access: map the file, or read what is asked for, which counts as copied: for network file systems, and for files
+	// that somebody else may cut. Of no meaning for OpenBuffer.
+	Access FileAccess
+	// HeaderLimit is the longest header, index or metadata section accepted, in bytes; 0 means the format's default
+	// (safetensors: 100,000,000).
 	HeaderLimit uint64
+	// InexactBlocks says what becomes of quantized blocks of GGUF that are no exact scheme; InexactBlocksRaw hands them
+	// over as rows of uint8.
+	InexactBlocks InexactBlocks
+	// PrivateTags: accept private layouts and quantization schemes.
+	PrivateTags bool
+	// Permissive: accept element types, layouts and quantization schemes that are not known.
+	Permissive bool
+	// NoExactSchemes: treat blocks of GGUF that are a scheme as InexactBlocks says, too.
+	NoExactSchemes bool
+}
+
+func (o *FileOptions) record() *capi.FileOptions {
+	record := &capi.FileOptions{StructSize: uint32(unsafe.Sizeof(capi.FileOptions{}))}
+	if o == nil {
+		return record
+	}
+	record.Format = uint32(o.Format)
+	record.Alignment = uint32(o.Alignment)
+	record.Access = uint32(o.Access)
+	record.HeaderLimit = o.HeaderLimit
+	record.InexactBlocks = uint32(o.InexactBlocks)
+	var flags FileFlag
+	for _, option := range []struct {
+		set  bool
+		flag FileFlag
+	}{{o.PrivateTags, FileFlagPrivateTags}, {o.Permissive, FileFlagPermissive}, {o.NoExactSchemes, FileFlagNoExactSchemes}} {
+		if option.set {
+			flags |= option.flag
+		}
+	}
+	record.Flags = uint32(flags)
+	return record
 }
 
 // FileInfo holds facts about an open file.
@@ -27,8 +63,8 @@ type FileInfo struct {
 	Tensors, Metadata int
 	// Size of the file in bytes.
 	Size uint64
-	// CopiedBytes is how many bytes of tensor data were copied so far on behalf of the file (booleans that are packed,
-	// copies for alignment); 0 as long as everything is mapped.
+	// CopiedBytes is how many bytes of tensor data were copied so far on behalf of the file (packing, repacking,
+	// alignment, decompression, reading without a map); 0 as long as everything is mapped.
 	CopiedBytes uint64
 }
 
@@ -41,18 +77,22 @@ type TensorInfo struct {
 	Shape       []uint64
 	// ElementBits is the size of one element in bits, as the tensor will have them.
 	ElementBits uint32
+	// Scheme of the quantization; 0: none.
+	Scheme Scheme
 	// FileOffset is the offset of the data in the file, and ByteSize how many bytes it takes there.
 	FileOffset, ByteSize uint64
+	// StoredType is the format's own word for the type, such as "F32", "Q4_K" or "<f4"; empty for FormatHrry.
+	StoredType string
 }
 
-// A File is a model file that is open and mapped. It must not change while it, or a tensor of it, is in use. Several
-// goroutines may use it. It is ended by Close; its tensors outlive it.
+// A File is a model file that is open, of any of the formats that FileFormat names. Unless it is read without a map, it must
+// not change while it, or a tensor of it, is in use. Several goroutines may use it. It is ended by Close; its tensors outlive it.
 type File struct {
 	owned[*capi.File]
 }
 
-// Open opens a model file and maps it. Every name, type, shape and range in it is checked before Open returns; no
-// tensor data is read. options may be nil.
+// Open opens a model file and, unless the options say FileAccessRead, maps it. Every name, type, shape and range in it is
+// checked before Open returns (FormatHrry: descriptors when they are asked for); no tensor data is read. options may be nil.
 //
 // Errors: ErrIO, ErrNotFound, ErrInvalidFormat, ErrLimitExceeded, ErrUnsupported, ErrInvalidArgument.
 func Open(path string, options *FileOptions) (*File, error) {
@@ -64,22 +104,55 @@ func Open(path string, options *FileOptions) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	record := &capi.FileOptions{StructSize: uint32(unsafe.Sizeof(capi.FileOptions{}))}
-	if options != nil {
-		record.Format = uint32(options.Format)
-		record.Alignment = uint32(options.Alignment)
-		record.HeaderLimit = options.HeaderLimit
-	}
 	var handle *capi.File
 	err = call(op, func(report *capi.Error) int32 {
-		return capi.CallFileOpen(unsafe.SliceData(cPath), record, &handle, report)
+		return capi.CallFileOpen(unsafe.SliceData(cPath), options.record(), &handle, report)
 	})
 	if err != nil {
 		return nil, err
 	}
+	return newFile(handle), nil
+}
+
+// OpenBuffer opens a model file whose bytes are in memory, which must not change while the file, or a tensor of it, is in
+// use. Its tensors lie in that memory. The buffer stays the caller's and may be closed at once. options may be nil.
+//
+// Errors: those of Open; ErrUnsupported when the memory is not the host's; ErrInvalidSyncMode when its bytes may not be
+// there yet.
+func OpenBuffer(buffer *Buffer, options *FileOptions) (*File, error) {
+	const op = "OpenBuffer"
+	var handle *capi.File
+	err := buffer.use(op, func(b *capi.Buffer) error {
+		return call(op, func(report *capi.Error) int32 { return capi.CallFileOpenBuffer(b, options.record(), &handle, report) })
+	})
+	runtime.KeepAlive(buffer)
+	if err != nil {
+		return nil, err
+	}
+	return newFile(handle), nil
+}
+
+// OpenBytes is OpenBuffer for a slice: its memory is lent, without copying, until the file and everything made from it is
+// closed.
+func OpenBytes(file []byte, options *FileOptions) (*File, error) {
+	buffer, _, err := BufferOf(file, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer buffer.Close()
+	return OpenBuffer(buffer, options)
+}
+
+func newFile(handle *capi.File) *File {
 	f := &File{owned[*capi.File]{handle: handle, what: "file"}}
-	runtime.SetFinalizer(f, func(f *File) { _ = f.collect("File", destroyFile) })
-	return f, nil
+	runtime.SetFinalizer(f, func(f *File) {
+		// The file may have the last share of memory of the user's.
+		if handle := f.take(); handle != nil {
+			capi.CallFileDestroyDeferred(&handle, nil)
+			native.MarkDeferred()
+		}
+	})
+	return f
 }
 
 // cString is a text with a NUL character behind it. A text that holds one would be cut there: it is refused.
@@ -128,6 +201,8 @@ func (f *File) TensorInfo(i int) (TensorInfo, error) {
 			Layout:      Layout(info.Layout),
 			Shape:       native.Slice[uint64](info.Shape, uint64(info.Rank)),
 			ElementBits: info.Bits,
+			Scheme:      Scheme(info.Scheme),
+			StoredType:  native.Text(info.StoredType, info.StoredTypeLength),
 			FileOffset:  info.FileOffset,
 			ByteSize:    info.ByteSize,
 		}
@@ -135,6 +210,41 @@ func (f *File) TensorInfo(i int) (TensorInfo, error) {
 	})
 	runtime.KeepAlive(f)
 	return described, err
+}
+
+// Descriptor is the descriptor of tensor i, which the caller closes, without touching its data. Where data that is not
+// aligned is handed over as it lies, the tensor's own may differ in ByteOffset and in the size of buffer 0.
+//
+// Errors: ErrIndexOutOfBounds; FormatHrry: those of DecodeDescriptor.
+func (f *File) Descriptor(i int) (*Descriptor, error) {
+	const op = "File.Descriptor"
+	var descriptor *capi.Descriptor
+	err := f.use(op, func(handle *capi.File) error {
+		return call(op, func(report *capi.Error) int32 {
+			return capi.CallFileDescriptor(handle, uint64(i), &descriptor, report)
+		})
+	})
+	runtime.KeepAlive(f)
+	if err != nil {
+		return nil, err
+	}
+	return newDescriptor(descriptor), nil
+}
+
+// BufferRange tells where in the file the bytes of a buffer of tensor i come from, for programs that read the file
+// themselves. What is repacked or compressed has its range as it lies there.
+//
+// Errors: ErrIndexOutOfBounds; FormatHrry: those of DecodeDescriptor.
+func (f *File) BufferRange(i, buffer int) (offset, size uint64, err error) {
+	const op = "File.BufferRange"
+	found := new([2]uint64)
+	err = f.use(op, func(handle *capi.File) error {
+		return call(op, func(report *capi.Error) int32 {
+			return capi.CallFileBufferRange(handle, uint64(i), uint64(buffer), &found[0], &found[1], report)
+		})
+	})
+	runtime.KeepAlive(f)
+	return found[0], found[1], err
 }
 
 // Find returns the index of the tensor of a name.
@@ -239,41 +349,6 @@ func (f *File) yieldTensor(i int, yield func(NamedTensor, error) bool) bool {
 	// Deferred: the body may leave the loop by a panic.
 	defer tensor.Close()
 	return yield(NamedTensor{info.Name, tensor}, nil)
-}
-
-// Metadata goes through the metadata entries, key and value, in the order of the file. They are copied when the loop
-// begins; a file that is closed has none.
-func (f *File) Metadata() iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		info, err := f.Info()
-		if err != nil {
-			return
-		}
-		for i := range info.Metadata {
-			key, value, err := f.MetadataEntry(i)
-			if err != nil || !yield(key, value) {
-				return
-			}
-		}
-	}
-}
-
-// MetadataEntry returns metadata entry i. Both texts are UTF-8 and may hold NUL characters.
-//
-// Errors: ErrIndexOutOfBounds.
-func (f *File) MetadataEntry(i int) (key, value string, err error) {
-	const op = "File.MetadataEntry"
-	err = f.use(op, func(handle *capi.File) error {
-		entry := &capi.FileMetadata{StructSize: uint32(unsafe.Sizeof(capi.FileMetadata{}))}
-		err := call(op, func(report *capi.Error) int32 { return capi.CallFileMetadata(handle, uint64(i), entry, report) })
-		if err == nil {
-			key = native.Text(entry.Key, entry.KeyLength)
-			value = native.Text(entry.Value, entry.ValueLength)
-		}
-		return err
-	})
-	runtime.KeepAlive(f)
-	return key, value, err
 }
 
 // Close ends the file. Tensors that were made from it keep the mapping. Closing once more does nothing.

@@ -197,6 +197,7 @@ func TestClosedObjectsSaySo(t *testing.T) {
 	ok(t, fileWriter.Finish())
 	file := value(hurray.Open(path, nil))(t)
 	open := value(hurray.FromSlice([]int16{1, 2}, []int{2}, nil))(t)
+	openDescriptor := closing(t, value(open.Descriptor())(t))
 	exporter, _ := exporting(t, hurray.SyncProducerSynced, hurray.Stream{})
 	producer := value(hurray.NewProducer(exporter, nil))(t)
 	for _, c := range []closer{tensor, view, descriptor, buffer, list, context, reader, writer, fileWriter, file, producer} {
@@ -245,6 +246,14 @@ func TestClosedObjectsSaySo(t *testing.T) {
 		"FileWriter.Add":          func() error { return fileWriter.Add("y", open) },
 		"FileWriter.Add closed":   func() error { return fileWriter.Add("y", tensor) },
 		"FileWriter.SetMetadata":  func() error { return fileWriter.SetMetadata("k", "v") },
+		"FileWriter.SetValue":     func() error { return fileWriter.SetValue("k", 1) },
+		"FileWriter.AddSource":    func() error { return fileWriter.AddSource("k", openDescriptor, nil) },
+		"FileWriter.AddSource of": func() error { return fileWriter.AddSource("k", descriptor, nil) },
+		"FileWriter.CopiedBytes":  func() error { _, err := fileWriter.CopiedBytes(); return err },
+		"OpenBuffer":              func() error { _, err := hurray.OpenBuffer(buffer, nil); return err },
+		"File.Descriptor":         func() error { _, err := file.Descriptor(0); return err },
+		"File.BufferRange":        func() error { _, _, err := file.BufferRange(0, 0); return err },
+		"File.MetadataValue":      func() error { _, err := file.MetadataValue("k"); return err },
 		"FileWriter.Finish":       func() error { return fileWriter.Finish() },
 		"File.Info":               func() error { _, err := file.Info(); return err },
 		"File.TensorInfo":         func() error { _, err := file.TensorInfo(0); return err },

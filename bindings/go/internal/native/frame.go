@@ -19,6 +19,9 @@ type Frame struct {
 	postponedMemory []uintptr
 	// logging says that the call is one of the log callback's.
 	logging bool
+	// Owner is the object whose call this is: see Within.
+	Owner any
+	outer uintptr
 	// Err is the error of the callback that made the call fail.
 	Err error
 }
@@ -29,6 +32,7 @@ func Enter() (frame *Frame, leave func()) {
 	frame = new(Frame)
 	handle := cgo.NewHandle(frame)
 	outer := C.hurray_go_frame_set(C.uintptr_t(handle))
+	frame.outer = uintptr(outer)
 	return frame, func() {
 		C.hurray_go_frame_set(outer)
 		handle.Delete()
@@ -38,11 +42,25 @@ func Enter() (frame *Frame, leave func()) {
 
 // current is the innermost frame of the thread that a callback came on, or nil.
 func current() *Frame {
-	handle := C.hurray_go_frame_get()
+	return frameOf(uintptr(C.hurray_go_frame_get()))
+}
+
+func frameOf(handle uintptr) *Frame {
 	if handle == 0 {
 		return nil
 	}
 	return cgo.Handle(handle).Value().(*Frame)
+}
+
+// Within reports whether the caller is a callback that a call of the owner's made: the owner is locked then, by its own
+// caller.
+func Within(owner any) bool {
+	for frame := current(); frame != nil; frame = frameOf(frame.outer) {
+		if frame.Owner == owner {
+			return true
+		}
+	}
+	return false
 }
 
 // RunPostponedMemory runs the releases of memory that the frame made wait.

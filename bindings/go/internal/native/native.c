@@ -89,3 +89,14 @@ int hurray_go_writable(int descriptor) {
     struct pollfd entry = {descriptor, POLLOUT, 0};
     return poll(&entry, 1, 0) != 0;
 }
+
+HurrayStatus hurray_go_write(void *context, const void *bytes, uint64_t length) {
+    return hurrayGoWrite((uintptr_t)context, (void *)bytes, length);
+}
+
+HurrayStatus hurray_go_source(void *context, HurrayTensor **out_tensor) {
+    void *tensor = NULL;
+    HurrayStatus status = hurrayGoSource((uintptr_t)context, &tensor);
+    *out_tensor = tensor;
+    return status;
+}

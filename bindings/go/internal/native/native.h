@@ -31,6 +31,11 @@ void hurray_go_producer_release(void *context);
 /* The log callback: the context is the number of a cgo.Handle. */
 void hurray_go_log(void *context, HurrayStatus code, const char *message);
 
+/* What the library calls for bytes that are written, and for tensors that are made when they are: the context is the number
+   of a cgo.Handle. */
+HurrayStatus hurray_go_write(void *context, const void *bytes, uint64_t length);
+HurrayStatus hurray_go_source(void *context, HurrayTensor **out_tensor);
+
 /* The number of the innermost frame of this thread, 0 for none; set returns what it was before. */
 uintptr_t hurray_go_frame_get(void);
 uintptr_t hurray_go_frame_set(uintptr_t frame);

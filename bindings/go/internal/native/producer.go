@@ -5,7 +5,6 @@ package native
 import "C"
 
 import (
-	"fmt"
 	"runtime/cgo"
 	"unsafe"
 
@@ -82,12 +81,7 @@ func hurrayGoExportTensor(context, stream C.uintptr_t, device C.uint8_t, list, c
 func export(f ExportFunc, stream uintptr, device uint8) (list, context unsafe.Pointer, failed *Failure) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			list, context = nil, nil
-			err, ok := cause.(error)
-			if !ok {
-				err = fmt.Errorf("%v", cause)
-			}
-			failed = &Failure{C.HURRAY_ERR_INTERNAL_PANIC, fmt.Sprintf("panic: %v", cause), err}
+			list, context, failed = nil, nil, panicked(cause)
 		}
 	}()
 	return f(stream, device)
