@@ -122,6 +122,7 @@ inline constexpr const char* hurray_function_names[] = {
     "hurray_reader_begin",
     "hurray_reader_read",
     "hurray_reader_skip",
+    "hurray_reader_name",
     "hurray_reader_destroy",
     "hurray_writer_to_fd",
     "hurray_writer_to_memory",

@@ -506,6 +506,12 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_reader_skip", "report_empty", "error"},
         {"hurray_reader_skip", "report_endless", "error"},
         {"hurray_reader_skip", "status", ""},
+        {"hurray_reader_name", "zeroed", "out_name"},
+        {"hurray_reader_name", "zeroed", "out_length"},
+        {"hurray_reader_name", "report_code", "error"},
+        {"hurray_reader_name", "report_empty", "error"},
+        {"hurray_reader_name", "report_endless", "error"},
+        {"hurray_reader_name", "status", ""},
         {"hurray_reader_destroy", "no_op_of_null", "reader"},
         {"hurray_reader_destroy", "no_op_of_null_variable", "reader"},
         {"hurray_writer_to_fd", "report_code", "error"},
@@ -2207,6 +2213,22 @@ HurrayStatus hurray_reader_skip(HurrayReader *reader, HurrayError *error) {
     const Call call("hurray_reader_skip");
     const HurrayStatus status = call.real(&hurray_reader_skip)(reader, error);
     if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_reader_name(const HurrayReader *reader, uint64_t index, const uint8_t **out_name,
+                                uint64_t *out_length, HurrayError *error) {
+    const Call call("hurray_reader_name");
+    const Before out_name_before(out_name);
+    const Before out_length_before(out_length);
+    const HurrayStatus status = call.real(&hurray_reader_name)(reader, index, out_name, out_length, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_name != nullptr && call.is("zeroed", "out_name")) out_name_before.restore(out_name);
+    if (out_length != nullptr && call.is("zeroed", "out_length")) out_length_before.restore(out_length);
     if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
     if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);

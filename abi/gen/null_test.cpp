@@ -1940,6 +1940,38 @@ TEST_F(NullPointers, hurray_reader_skip_reader) {
     }
 }
 
+TEST_F(NullPointers, hurray_reader_name_reader) {
+    Out<const uint8_t *> out_name;
+    Out<uint64_t> out_length;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_name(nullptr, scalar<uint64_t>("index"), out_name.get(), out_length.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_name.expect_zeroed("out_name");
+        out_length.expect_zeroed("out_length");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_name_out_name) {
+    Out<uint64_t> out_length;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_name(live<HurrayReader>(), scalar<uint64_t>("index"), nullptr, out_length.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_length.expect_zeroed("out_length");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_reader_name_out_length) {
+    Out<const uint8_t *> out_name;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_reader_name(live<HurrayReader>(), scalar<uint64_t>("index"), out_name.get(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        out_name.expect_zeroed("out_name");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
 TEST_F(NullPointers, hurray_reader_destroy_of_null_is_a_no_op) {
     EXPECT_EQ(hurray_reader_destroy(nullptr), HURRAY_OK);
     HurrayReader* reader = nullptr;

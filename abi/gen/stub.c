@@ -986,6 +986,16 @@ HurrayStatus hurray_reader_skip(HurrayReader *reader, HurrayError *error) {
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_reader_name(const HurrayReader *reader, uint64_t index, const uint8_t **out_name,
+                                uint64_t *out_length, HurrayError *error) {
+    (void)(reader);
+    (void)(index);
+    (void)(out_name);
+    (void)(out_length);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_reader_destroy(HurrayReader **reader) {
     (void)(reader);
     return HURRAY_ERR_VERSION_MISMATCH;

@@ -179,6 +179,35 @@ HURRAY_API HurrayStatus hurray_reader_skip(HG_INOUT HurrayReader* reader, HG_ERR
     return guarded(error, [&] { return reader->value.skip(); });
 }
 
+/// The name of a tensor of a .hrry file that was read in sequence (HURRAY_STREAM_HRRY_FILE). Names stand at the end of the file:
+/// they are there once a call has told the end.
+/// @param index of the tensor, in the order in which they came; heads and members of composites count each
+/// @param out_name UTF-8, not terminated, may hold NUL characters
+/// @param out_length length of the name in bytes
+/// @errors INVALID_ARGUMENT: no .hrry file, the end was not reached, or a callback uses the reader that called it;
+///     INDEX_OUT_OF_BOUNDS
+/// @owner the name belongs to `reader` and lives until it is destroyed
+/// @thread one thread at a time
+/// @since 4
+/// @spec format: file
+HURRAY_API HurrayStatus hurray_reader_name(HG_IN const HurrayReader* reader, uint64_t index,
+                                           HG_OUT_BORROWED(reader) const uint8_t** out_name, HG_OUT uint64_t* out_length,
+                                           HG_ERROR HurrayError* error) noexcept {
+    if (out_name != nullptr) *out_name = nullptr;
+    if (out_length != nullptr) *out_length = 0;
+    HURRAY_REQUIRE_HANDLE(reader, error);
+    HURRAY_REQUIRE(out_name, error);
+    HURRAY_REQUIRE(out_length, error);
+    return guarded(error, [&]() -> Result<void> {
+        if (auto idle = check_idle(*reader, "reader"); !idle) return idle;
+        const auto name = name_in_sequence(*reader, index);
+        if (!name) return std::unexpected(name.error());
+        *out_name = reinterpret_cast<const uint8_t*>(name->data());
+        *out_length = name->size();
+        return {};
+    });
+}
+
 /// Ends a reader. Tensors that it gave out are not affected.
 /// @owner ends the caller's ownership; nulls the variable; a null variable is a no-op
 /// @errors INVALID_HANDLE: (checked builds) already destroyed; INVALID_ARGUMENT: a callback uses the reader that called it

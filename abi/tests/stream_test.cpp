@@ -108,7 +108,7 @@ TEST_F(Stream, FileDescriptorsStayTheCallersUnlessGivenAway) {
     EXPECT_NE(hurray_writer_write(writer, tensor, nullptr), HURRAY_OK) << "a broken writer stays broken";
     EXPECT_EQ(hurray_writer_destroy(&writer), HURRAY_OK);
     EXPECT_EQ(hurray_tensor_destroy(&tensor), HURRAY_OK);
-    options.flags = 8;
+    options.flags = 16;
     EXPECT_EQ(hurray_reader_from_fd(0, &options, &reader, nullptr), HURRAY_ERR_INVALID_ARGUMENT);
     EXPECT_EQ(hurray_reader_from_fd(-1, nullptr, &reader, nullptr), HURRAY_ERR_INVALID_ARGUMENT);
 }

@@ -61,6 +61,13 @@ typedef HurrayStatus (*HurrayWriteFn)(void *context, const void *bytes, uint64_t
  * starts.
  */
 #define HURRAY_STREAM_PERMISSIVE   4
+/**
+ * Readers: what is read is no stream but a .hrry file, from its start, in sequence: from a pipe or socket,
+ * which cannot be mapped. Its tensors come in the order in which they were written; behind the last one the
+ * rest of the file is read, and the index checked against what came. hurray_reader_name then gives their
+ * names. (format: file)
+ */
+#define HURRAY_STREAM_HRRY_FILE    8
 
 /**
  * Limits of a stream reader. All zero but struct_size: the defaults.
@@ -966,6 +973,26 @@ HURRAY_API HurrayStatus hurray_reader_read(HurrayReader *reader, void *into, uin
  * @spec format: stream
  */
 HURRAY_API HurrayStatus hurray_reader_skip(HurrayReader *reader, HurrayError *error);
+
+/**
+ * The name of a tensor of a .hrry file that was read in sequence (HURRAY_STREAM_HRRY_FILE). Names stand at
+ * the end of the file: they are there once a call has told the end.
+ *
+ * @param reader Required. Read during the call only; stays the caller's.
+ * @param index Of the tensor, in the order in which they came; heads and members of composites count each.
+ * @param out_name UTF-8, not terminated, may hold NUL characters. Required. Receives a pointer that belongs
+ *     to `reader` and is valid as long as that lives; NULL before anything else.
+ * @param out_length Length of the name in bytes. Required. Receives the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: INVALID_ARGUMENT: no .hrry file, the end was not reached, or a
+ *     callback uses the reader that called it; INDEX_OUT_OF_BOUNDS
+ * @owner the name belongs to `reader` and lives until it is destroyed
+ * @thread one thread at a time
+ * @since C ABI 4
+ * @spec format: file
+ */
+HURRAY_API HurrayStatus hurray_reader_name(const HurrayReader *reader, uint64_t index,
+                                           const uint8_t **out_name, uint64_t *out_length, HurrayError *error);
 
 /**
  * Ends a reader. Tensors that it gave out are not affected.

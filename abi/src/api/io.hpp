@@ -25,6 +25,10 @@ constexpr uint32_t HURRAY_STREAM_PRIVATE_TAGS = 2;
 /// Readers: accept element types and quantization schemes that are not known, see HURRAY_DECODE_PERMISSIVE. A layout that is
 /// not known ends the stream with HURRAY_ERR_UNSUPPORTED: nobody knows where the next tensor starts.
 constexpr uint32_t HURRAY_STREAM_PERMISSIVE = 4;
+/// Readers: what is read is no stream but a .hrry file, from its start, in sequence: from a pipe or socket, which cannot be mapped.
+/// Its tensors come in the order in which they were written; behind the last one the rest of the file is read, and the index
+/// checked against what came. hurray_reader_name then gives their names. (format: file)
+constexpr uint32_t HURRAY_STREAM_HRRY_FILE = 8;
 
 /// Limits of a stream reader. All zero but struct_size: the defaults.
 /// @since 4

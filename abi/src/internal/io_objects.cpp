@@ -8,7 +8,7 @@
 namespace hurray::abi {
 namespace {
 
-constexpr std::uint32_t reader_flags = HURRAY_STREAM_PRIVATE_TAGS | HURRAY_STREAM_PERMISSIVE;
+constexpr std::uint32_t reader_flags = HURRAY_STREAM_PRIVATE_TAGS | HURRAY_STREAM_PERMISSIVE | HURRAY_STREAM_HRRY_FILE;
 
 Result<void> check_flags(const HurrayStreamOptions& options, std::uint32_t known) {
     if ((options.flags & ~known) == 0) return {};
@@ -42,6 +42,16 @@ Result<HurrayStreamOptions> read_options(const HurrayStreamOptions* options) {
     return given;
 }
 
+HurrayReader* make_reader(std::unique_ptr<ByteSource> source, const HurrayStreamOptions& options) {
+    const StreamLimits limits = stream_limits(options);
+    if ((options.flags & HURRAY_STREAM_HRRY_FILE) == 0) {
+        return new HurrayReader(StreamReader(std::move(source), limits), reading_mode(options));
+    }
+    auto sequence = std::make_unique<HrrySequence>(std::move(source), limits);
+    const HrrySequence* file = sequence.get();
+    return new HurrayReader(StreamReader(std::move(sequence), limits), reading_mode(options), file);
+}
+
 }  // namespace
 
 Result<HurrayReader*> reader_from_fd(std::int32_t fd, const HurrayStreamOptions* options) {
@@ -49,7 +59,7 @@ Result<HurrayReader*> reader_from_fd(std::int32_t fd, const HurrayStreamOptions*
     if (!chosen) return std::unexpected(chosen.error());
     auto ownership = fd_ownership(fd, *chosen, HURRAY_STREAM_CLOSE_FD | reader_flags);
     if (!ownership) return std::unexpected(ownership.error());
-    return new HurrayReader(StreamReader(std::make_unique<FdSource>(fd, *ownership), stream_limits(*chosen)), reading_mode(*chosen));
+    return make_reader(std::make_unique<FdSource>(fd, *ownership), *chosen);
 }
 
 Result<HurrayReader*> reader_from_memory(const void* bytes, std::uint64_t length, const HurrayStreamOptions* options) {
@@ -57,14 +67,14 @@ Result<HurrayReader*> reader_from_memory(const void* bytes, std::uint64_t length
     if (!chosen) return std::unexpected(chosen.error());
     if (auto checked = check_flags(*chosen, reader_flags); !checked) return std::unexpected(checked.error());
     const std::span memory(static_cast<const std::byte*>(bytes), static_cast<std::size_t>(length));
-    return new HurrayReader(StreamReader(std::make_unique<MemorySource>(memory), stream_limits(*chosen)), reading_mode(*chosen));
+    return make_reader(std::make_unique<MemorySource>(memory), *chosen);
 }
 
 Result<HurrayReader*> reader_from_callback(HurrayReadFn read, void* context, const HurrayStreamOptions* options) {
     auto chosen = read_options(options);
     if (!chosen) return std::unexpected(chosen.error());
     if (auto checked = check_flags(*chosen, reader_flags); !checked) return std::unexpected(checked.error());
-    return new HurrayReader(StreamReader(std::make_unique<CallbackSource>(read, context), stream_limits(*chosen)), reading_mode(*chosen));
+    return make_reader(std::make_unique<CallbackSource>(read, context), *chosen);
 }
 
 Result<void> check_between_tensors(const HurrayReader& reader, bool by_parts) {
@@ -102,6 +112,22 @@ Result<std::optional<Descriptor>> begin_tensor(HurrayReader& reader) {
     }
     reader.begun_composite = reader.assembler.is_open();
     return descriptor;
+}
+
+Result<std::string_view> name_in_sequence(const HurrayReader& reader, std::uint64_t index) {
+    if (reader.sequence == nullptr) {
+        return fail(Status::invalid_argument, Error::no_offset,
+                    "reader: a stream has no names: expected one with HURRAY_STREAM_HRRY_FILE");
+    }
+    if (!reader.sequence->complete()) {
+        return fail(Status::invalid_argument, Error::no_offset, "reader: the end was not reached, and the names are there");
+    }
+    const auto name = reader.sequence->name(index);
+    if (!name) {
+        return fail(Status::index_out_of_bounds, Error::no_offset, "index: expected less than %llu, got %llu",
+                    static_cast<unsigned long long>(reader.sequence->tensor_count()), static_cast<unsigned long long>(index));
+    }
+    return *name;
 }
 
 Result<HurrayWriter*> writer_to_fd(std::int32_t fd, const HurrayStreamOptions* options) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "abi/src/api/handles.hpp"
@@ -11,12 +12,13 @@
 #include "abi/src/internal/objects.hpp"
 #include "core/hurray/io/byte_sink.hpp"
 #include "core/hurray/composite/composite_assembler.hpp"
+#include "core/hurray/io/hrry/hrry_sequence.hpp"
 #include "core/hurray/io/stream_reader.hpp"
 #include "core/hurray/io/stream_writer.hpp"
 
 struct HurrayReader final : hurray::abi::HandleBase<HURRAY_HANDLE_READER> {
-    HurrayReader(hurray::StreamReader reader, hurray::Mode reading) noexcept
-        : value(std::move(reader)), assembler({.mode = reading}), mode(reading) {}
+    HurrayReader(hurray::StreamReader reader, hurray::Mode reading, const hurray::HrrySequence* file = nullptr) noexcept
+        : value(std::move(reader)), assembler({.mode = reading}), mode(reading), sequence(file) {}
 
     hurray::StreamReader value;
     /// The composite that is open, for hurray_reader_next_item.
@@ -26,6 +28,8 @@ struct HurrayReader final : hurray::abi::HandleBase<HURRAY_HANDLE_READER> {
     hurray::Mode mode;
     /// A composite is open whose tensors hurray_reader_begin gives one by one; only their descriptors are known here.
     bool begun_composite = false;
+    /// The source of `value` when that is a .hrry file, else null.
+    const hurray::HrrySequence* sequence;
 };
 
 struct HurrayWriter final : hurray::abi::HandleBase<HURRAY_HANDLE_WRITER> {
@@ -60,6 +64,10 @@ Result<void> check_between_tensors(const HurrayReader& reader, bool by_parts);
 
 /// The next descriptor of a stream that is read by parts; nothing at a clean end. Checks composites when they close.
 Result<std::optional<Descriptor>> begin_tensor(HurrayReader& reader);
+
+/// The name of a tensor of a .hrry file that was read to its end.
+/// Errors: invalid_argument (no .hrry file, or its end was not reached), index_out_of_bounds.
+Result<std::string_view> name_in_sequence(const HurrayReader& reader, std::uint64_t index);
 
 /// What a memory writer has written so far, as a buffer of its own.
 Result<HurrayBuffer*> take_written(HurrayWriter& writer);

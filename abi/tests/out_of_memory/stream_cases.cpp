@@ -27,6 +27,34 @@ struct Stream {
 std::int64_t read_nothing(void*, void*, std::uint64_t) { return 0; }
 HurrayStatus write_nowhere(void*, const void*, std::uint64_t) { return HURRAY_OK; }
 
+/// A .hrry file with one tensor, read in sequence to its end.
+struct Sequence {
+    std::string file;
+    Reader reader;
+
+    Sequence() {
+        const HurrayFileWriterOptions options{sizeof options, HURRAY_FORMAT_HRRY, 0, 0};
+        const HurrayWriteFn take = [](void* context, const void* bytes, std::uint64_t length) -> HurrayStatus {
+            static_cast<std::string*>(context)->append(static_cast<const char*>(bytes), length);
+            return HURRAY_OK;
+        };
+        Imported imported;
+        FileWriter writer;
+        EXPECT_EQ(hurray_file_writer_to_callback(take, &file, &options, writer.out(), nullptr), HURRAY_OK);
+        EXPECT_EQ(hurray_file_writer_add(writer.handle, "name", 4, imported.tensor.handle, nullptr), HURRAY_OK);
+        EXPECT_EQ(hurray_file_writer_finish(writer.handle, nullptr), HURRAY_OK);
+        HurrayStreamOptions reading{};
+        reading.struct_size = sizeof reading;
+        reading.flags = HURRAY_STREAM_HRRY_FILE;
+        EXPECT_EQ(hurray_reader_from_memory(file.data(), file.size(), &reading, reader.out(), nullptr), HURRAY_OK);
+        for (int i = 0; i < 2; ++i) {
+            Tensor tensor;
+            EXPECT_EQ(hurray_reader_next(reader.handle, tensor.out(), nullptr), HURRAY_OK);
+            EXPECT_EQ(tensor.handle != nullptr, i == 0);
+        }
+    }
+};
+
 struct OpenNull {
     int fd = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     ~OpenNull() { ::close(fd); }
@@ -51,6 +79,14 @@ NEEDS_MEMORY(hurray_reader_from_callback) {
     Reader reader;
     each_allocation_fails([&] { return subject(&read_nothing, nullptr, nullptr, reader.out(), &report); },
                           [&] { EXPECT_EQ(reader.handle, nullptr); });
+}
+NEEDS_NO_MEMORY(hurray_reader_name, "borrows what is there") {
+    Sequence sequence;
+    const std::uint8_t* name = nullptr;
+    std::uint64_t length = 0;
+    EXPECT_EQ(without_memory([&] { return subject(sequence.reader.handle, 0, &name, &length, &report); }), HURRAY_OK);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(name), length), "name");
+    EXPECT_EQ(without_memory([&] { return subject(sequence.reader.handle, 1, &name, &length, &report); }), HURRAY_ERR_INDEX_OUT_OF_BOUNDS);
 }
 NEEDS_MEMORY(hurray_reader_begin) {
     Stream stream;

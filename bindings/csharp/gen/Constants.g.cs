@@ -593,6 +593,13 @@ public enum StreamFlags : uint
     /// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
     /// nobody knows where the next tensor starts.</summary>
     Permissive = 4,
+
+    /// <summary><para>Readers: what is read is no stream but a .hrry file, from its start, in sequence: from
+    /// a pipe or socket, which cannot be mapped.</para>
+    /// <para>Its tensors come in the order in which they were written; behind the last one the rest of the
+    /// file is read, and the index checked against what came. hurray_reader_name then gives their names.
+    /// (format: file)</para></summary>
+    HrryFile = 8,
 }
 
 /// <summary>File formats.</summary>

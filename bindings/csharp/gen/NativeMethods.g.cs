@@ -1827,6 +1827,26 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_reader_skip")]
     internal static partial HurrayStatus ReaderSkip(ReaderHandle reader, NativeError* error);
 
+    /// <summary>The name of a tensor of a .hrry file that was read in sequence (HURRAY_STREAM_HRRY_FILE).
+    /// Names stand at the end of the file: they are there once a call has told the end.</summary>
+    /// <remarks><para>Owner: the name belongs to `reader` and lives until it is destroyed</para>
+    /// <para>Errors: INVALID_ARGUMENT: no .hrry file, the end was not reached, or a callback uses the reader
+    /// that called it; INDEX_OUT_OF_BOUNDS</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Specification: format: file</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="reader">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="index">of the tensor, in the order in which they came; heads and members of composites
+    /// count each.</param>
+    /// <param name="outName">UTF-8, not terminated, may hold NUL characters. Required. Receives a pointer
+    /// that belongs to `reader` and is valid as long as that lives; NULL before anything else.</param>
+    /// <param name="outLength">length of the name in bytes. Required. Receives the result; zeroed before
+    /// anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_reader_name")]
+    internal static partial HurrayStatus ReaderName(ReaderHandle reader, ulong index, out nint outName, out ulong outLength, NativeError* error);
+
     /// <summary>Ends a reader. Tensors that it gave out are not affected.</summary>
     /// <remarks><para>Owner: ends the caller's ownership; nulls the variable; a null variable is a
     /// no-op</para>

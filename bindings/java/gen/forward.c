@@ -127,6 +127,7 @@ static struct {
     HurrayStatus (*hurray_reader_begin)(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error);
     HurrayStatus (*hurray_reader_read)(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count, HurrayError *error);
     HurrayStatus (*hurray_reader_skip)(HurrayReader *reader, HurrayError *error);
+    HurrayStatus (*hurray_reader_name)(const HurrayReader *reader, uint64_t index, const uint8_t **out_name, uint64_t *out_length, HurrayError *error);
     HurrayStatus (*hurray_reader_destroy)(HurrayReader **reader);
     HurrayStatus (*hurray_writer_to_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error);
     HurrayStatus (*hurray_writer_to_memory)(HurrayWriter **out_writer, HurrayError *error);
@@ -302,6 +303,7 @@ static const struct {
     {"hurray_reader_begin", &bound.hurray_reader_begin},
     {"hurray_reader_read", &bound.hurray_reader_read},
     {"hurray_reader_skip", &bound.hurray_reader_skip},
+    {"hurray_reader_name", &bound.hurray_reader_name},
     {"hurray_reader_destroy", &bound.hurray_reader_destroy},
     {"hurray_writer_to_fd", &bound.hurray_writer_to_fd},
     {"hurray_writer_to_memory", &bound.hurray_writer_to_memory},
@@ -837,6 +839,10 @@ HurrayStatus hurray_reader_read(HurrayReader *reader, void *into, uint64_t capac
 
 HurrayStatus hurray_reader_skip(HurrayReader *reader, HurrayError *error) {
     return bound.hurray_reader_skip(reader, error);
+}
+
+HurrayStatus hurray_reader_name(const HurrayReader *reader, uint64_t index, const uint8_t **out_name, uint64_t *out_length, HurrayError *error) {
+    return bound.hurray_reader_name(reader, index, out_name, out_length, error);
 }
 
 HurrayStatus hurray_reader_destroy(HurrayReader **reader) {

@@ -128,6 +128,7 @@ static const struct {
     {"hurray_reader_begin", offsetof(HpyCalls, hurray_reader_begin)},
     {"hurray_reader_read", offsetof(HpyCalls, hurray_reader_read)},
     {"hurray_reader_skip", offsetof(HpyCalls, hurray_reader_skip)},
+    {"hurray_reader_name", offsetof(HpyCalls, hurray_reader_name)},
     {"hurray_reader_destroy", offsetof(HpyCalls, hurray_reader_destroy)},
     {"hurray_writer_to_fd", offsetof(HpyCalls, hurray_writer_to_fd)},
     {"hurray_writer_to_memory", offsetof(HpyCalls, hurray_writer_to_memory)},

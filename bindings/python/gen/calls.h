@@ -126,6 +126,7 @@ typedef struct HpyCalls {
     HurrayStatus (*hurray_reader_begin)(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error);
     HurrayStatus (*hurray_reader_read)(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count, HurrayError *error);
     HurrayStatus (*hurray_reader_skip)(HurrayReader *reader, HurrayError *error);
+    HurrayStatus (*hurray_reader_name)(const HurrayReader *reader, uint64_t index, const uint8_t **out_name, uint64_t *out_length, HurrayError *error);
     HurrayStatus (*hurray_reader_destroy)(HurrayReader **reader);
     HurrayStatus (*hurray_writer_to_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error);
     HurrayStatus (*hurray_writer_to_memory)(HurrayWriter **out_writer, HurrayError *error);

@@ -586,6 +586,14 @@ class StreamFlags(enum.IntFlag):
     #: nobody knows where the next tensor starts.
     PERMISSIVE = 4
 
+    #: Readers: what is read is no stream but a .hrry file, from its start, in sequence: from a pipe or
+    #: socket, which cannot be mapped.
+    #:
+    #: Its tensors come in the order in which they were written; behind the last one the rest of the file is
+    #: read, and the index checked against what came. hurray_reader_name then gives their names. (format:
+    #: file)
+    HRRY_FILE = 8
+
 
 class FileFormat(enum.IntEnum):
     """File formats."""

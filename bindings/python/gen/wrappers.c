@@ -2093,6 +2093,31 @@ done:
     return result;
 }
 
+static PyObject *py_reader_name(PyObject *module, PyObject *const *args, Py_ssize_t count) {
+    (void)module;
+    (void)args;
+    const HpyCalls *calls = hpy_calls();
+    if (calls == NULL || !hpy_expect(count, 2, "reader_name(reader, index)")) return NULL;
+    PyObject *result = NULL;
+    HurrayStatus status = HURRAY_OK;
+    HurrayError error;
+    HpyHandle *reader = NULL;
+    uint64_t index = 0;
+    const uint8_t *out_name = NULL;
+    uint64_t out_length = 0;
+    if (!hpy_unsigned(args[1], UINT64_MAX, "index", &index)) goto done;
+    reader = hpy_handle_take(args[0], HURRAY_HANDLE_READER, "reader");
+    if (reader == NULL) goto done;
+    status = calls->hurray_reader_name(reader->pointer, (uint64_t)index, &out_name, &out_length, &error);
+    if (status != HURRAY_OK) {
+        hpy_raise(status, &error, "hurray_reader_name");
+        goto done;
+    }
+    result = hpy_bytes_or_empty(out_name, out_length);
+done:
+    return result;
+}
+
 static PyObject *py_writer_to_fd(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
     (void)args;
@@ -3484,6 +3509,8 @@ PyMethodDef hpy_generated_methods[] = {
      "Begins the next tensor: gives its descriptor, checked, before any of its data is there. Its data follows with hurray_reader_read, or is passed over with hurray_reader_skip; one of them must have reached its end before the next tensor."},
     {"reader_skip", (PyCFunction)(void (*)(void))py_reader_skip, METH_FASTCALL,
      "Passes over what is left of the tensor that was begun; in a regular file nothing is read for it."},
+    {"reader_name", (PyCFunction)(void (*)(void))py_reader_name, METH_FASTCALL,
+     "The name of a tensor of a .hrry file that was read in sequence (HURRAY_STREAM_HRRY_FILE). Names stand at the end of the file: they are there once a call has told the end."},
     {"writer_to_fd", (PyCFunction)(void (*)(void))py_writer_to_fd, METH_FASTCALL,
      "Starts to write a stream to a file descriptor. Writing to a pipe that nobody reads is an error, not a signal."},
     {"writer_to_memory", (PyCFunction)(void (*)(void))py_writer_to_memory, METH_FASTCALL,

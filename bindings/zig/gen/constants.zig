@@ -439,8 +439,15 @@ pub const StreamFlags = packed struct(u32) {
     /// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED:
     /// nobody knows where the next tensor starts.
     permissive: bool = false,
+    /// Readers: what is read is no stream but a .hrry file, from its start, in sequence: from a pipe or
+    /// socket, which cannot be mapped.
+    ///
+    /// Its tensors come in the order in which they were written; behind the last one the rest of the file is
+    /// read, and the index checked against what came. hurray_reader_name then gives their names. (format:
+    /// file)
+    hrry_file: bool = false,
     /// Bits that this package does not know.
-    rest: u29 = 0,
+    rest: u28 = 0,
 };
 
 /// File formats.

@@ -487,6 +487,7 @@ comptime {
     check(c.HURRAY_STREAM_CLOSE_FD == 1, "HURRAY_STREAM_CLOSE_FD: the value");
     check(c.HURRAY_STREAM_PRIVATE_TAGS == 2, "HURRAY_STREAM_PRIVATE_TAGS: the value");
     check(c.HURRAY_STREAM_PERMISSIVE == 4, "HURRAY_STREAM_PERMISSIVE: the value");
+    check(c.HURRAY_STREAM_HRRY_FILE == 8, "HURRAY_STREAM_HRRY_FILE: the value");
     check(c.HURRAY_FORMAT_AUTO == 0, "HURRAY_FORMAT_AUTO: the value");
     check(c.HURRAY_FORMAT_SAFETENSORS == 1, "HURRAY_FORMAT_SAFETENSORS: the value");
     check(c.HURRAY_FORMAT_HRRY == 2, "HURRAY_FORMAT_HRRY: the value");

@@ -361,6 +361,9 @@ pub const Table = struct {
     reader_read: *const fn (reader: *c.HurrayReader, into: ?*anyopaque, capacity: u64, out_count: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Passes over what is left of the tensor that was begun; in a regular file nothing is read for it.
     reader_skip: *const fn (reader: *c.HurrayReader, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// The name of a tensor of a .hrry file that was read in sequence (HURRAY_STREAM_HRRY_FILE). Names stand
+    /// at the end of the file: they are there once a call has told the end.
+    reader_name: *const fn (reader: *const c.HurrayReader, index: u64, out_name: *?[*]const u8, out_length: *u64, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Ends a reader. Tensors that it gave out are not affected.
     reader_destroy: *const fn (reader: ?*?*c.HurrayReader) callconv(.c) i32,
     /// Starts to write a stream to a file descriptor. Writing to a pipe that nobody reads is an error, not a

@@ -366,6 +366,9 @@ const char *hurray_go_resolve(void *(*find)(void *library, const char *name), vo
     address = find(library, "hurray_reader_skip");
     if (address == NULL) return "hurray_reader_skip";
     memcpy(&table.reader_skip, &address, sizeof address);
+    address = find(library, "hurray_reader_name");
+    if (address == NULL) return "hurray_reader_name";
+    memcpy(&table.reader_name, &address, sizeof address);
     address = find(library, "hurray_reader_destroy");
     if (address == NULL) return "hurray_reader_destroy";
     memcpy(&table.reader_destroy, &address, sizeof address);

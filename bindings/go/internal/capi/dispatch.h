@@ -126,6 +126,7 @@ typedef struct HurrayGoTable {
     HurrayStatus (*reader_begin)(HurrayReader *reader, HurrayDescriptor **out_descriptor, HurrayError *error);
     HurrayStatus (*reader_read)(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count, HurrayError *error);
     HurrayStatus (*reader_skip)(HurrayReader *reader, HurrayError *error);
+    HurrayStatus (*reader_name)(const HurrayReader *reader, uint64_t index, const uint8_t **out_name, uint64_t *out_length, HurrayError *error);
     HurrayStatus (*reader_destroy)(HurrayReader **reader);
     HurrayStatus (*writer_to_fd)(int32_t fd, const HurrayStreamOptions *options, HurrayWriter **out_writer, HurrayError *error);
     HurrayStatus (*writer_to_memory)(HurrayWriter **out_writer, HurrayError *error);
@@ -657,6 +658,10 @@ static inline HurrayStatus go_hurray_reader_read(HurrayReader *reader, void *int
 
 static inline HurrayStatus go_hurray_reader_skip(HurrayReader *reader, HurrayError *error) {
     return hurray_go_table.reader_skip(reader, error);
+}
+
+static inline HurrayStatus go_hurray_reader_name(const HurrayReader *reader, uint64_t index, const uint8_t **out_name, uint64_t *out_length, HurrayError *error) {
+    return hurray_go_table.reader_name(reader, index, out_name, out_length, error);
 }
 
 static inline HurrayStatus go_hurray_reader_destroy(HurrayReader **reader) {

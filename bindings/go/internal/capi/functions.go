@@ -714,6 +714,12 @@ func CallReaderSkip(reader *Reader, error *Error) int32 {
 	return int32(C.go_hurray_reader_skip(reader, (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
+// CallReaderName: The name of a tensor of a .hrry file that was read in sequence (HURRAY_STREAM_HRRY_FILE).
+// Names stand at the end of the file: they are there once a call has told the end.
+func CallReaderName(reader *Reader, index uint64, outName *uintptr, outLength *uint64, error *Error) int32 {
+	return int32(C.go_hurray_reader_name(reader, C.uint64_t(index), (**C.uint8_t)(unsafe.Pointer(outName)), (*C.uint64_t)(unsafe.Pointer(outLength)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallReaderDestroy: Ends a reader. Tensors that it gave out are not affected.
 func CallReaderDestroy(reader **Reader) int32 {
 	return int32(C.go_hurray_reader_destroy(reader))

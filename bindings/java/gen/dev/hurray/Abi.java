@@ -120,6 +120,16 @@ final class Abi {
      */
     static final int STREAM_PERMISSIVE = 4;
 
+    /**
+     * Readers: what is read is no stream but a .hrry file, from its start, in sequence: from a pipe or
+     * socket, which cannot be mapped.
+     *
+     * <p>Its tensors come in the order in which they were written; behind the last one the rest of the file
+     * is read, and the index checked against what came. hurray_reader_name then gives their names. (format:
+     * file)
+     */
+    static final int STREAM_HRRY_FILE = 8;
+
     /** Accept private layouts and quantization schemes, see HURRAY_DECODE_PRIVATE_TAGS. */
     static final int FILE_PRIVATE_TAGS = 1;
 
