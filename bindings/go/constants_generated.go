@@ -1039,6 +1039,13 @@ const (
 	// HURRAY_DECODE_PERMISSIVE. A layout that is not known ends the stream with HURRAY_ERR_UNSUPPORTED: nobody
 	// knows where the next tensor starts.
 	StreamPermissive StreamFlag = 4
+
+	// StreamHrryFile: Readers: what is read is no stream but a .hrry file, from its start, in sequence: from a
+	// pipe or socket, which cannot be mapped.
+	//
+	// Its tensors come in the order in which they were written; behind the last one the rest of the file is
+	// read, and the index checked against what came. hurray_reader_name then gives their names. (format: file)
+	StreamHrryFile StreamFlag = 8
 )
 
 // String returns the names of the flags that are set, joined by |; bits without a name as a number.
@@ -1055,6 +1062,10 @@ func (s StreamFlag) String() string {
 	if s&StreamPermissive != 0 {
 		text += "|permissive"
 		s &^= StreamPermissive
+	}
+	if s&StreamHrryFile != 0 {
+		text += "|hrry_file"
+		s &^= StreamHrryFile
 	}
 	if s != 0 || text == "" {
 		text += "|" + strconv.FormatUint(uint64(s), 10)
