@@ -123,7 +123,7 @@ public final class Descriptor extends TensorFacts {
     }
 
     /** Reads everything of a descriptor handle and ends it. */
-    private static Descriptor takeOver(long[] handle, Scratch scratch) {
+    static Descriptor takeOver(long[] handle, Scratch scratch) {
         try {
             byte[] encoded = NativeDescriptor.read(handle[0], scratch.memory);
             if (encoded == null) {

@@ -11,8 +11,12 @@ public final class FileTensorInfo {
     private final long[] shape;
     private final long fileOffset;
     private final long byteSize;
+    private final int schemeTag;
+    private final String storedType;
 
     FileTensorInfo(Scratch scratch, byte[] name, long[] shape) {
+        schemeTag = scratch.readByte(Structs.FileTensorInfo.SCHEME);
+        storedType = MetadataCodec.text(scratch, Structs.FileTensorInfo.STORED_TYPE, Structs.FileTensorInfo.STORED_TYPE_LENGTH);
         this.name = name;
         this.shape = shape;
         elementTypeTag = scratch.readByte(Structs.FileTensorInfo.ELEMENT_TYPE);
@@ -42,6 +46,21 @@ public final class FileTensorInfo {
         return Layout.of(layoutTag);
     }
 
+    /** The quantization scheme; empty without one, and {@link Scheme#UNKNOWN} for a private one. */
+    public java.util.Optional<Scheme> scheme() {
+        return schemeTag == 0 ? java.util.Optional.empty() : java.util.Optional.of(Scheme.of(schemeTag));
+    }
+
+    /** The number of the quantization scheme; 0 without one. */
+    public int schemeTag() {
+        return schemeTag;
+    }
+
+    /** The format's own word for the type, such as F32, Q4_K or &lt;f4; empty for HRRY. */
+    public String storedType() {
+        return storedType;
+    }
+
     /** Bits of one element, as the tensor will have them. */
     public int elementBits() {
         return elementBits;
@@ -57,7 +76,7 @@ public final class FileTensorInfo {
         return fileOffset;
     }
 
-    /** Bytes that the data takes in the file. */
+    /** Bytes that the data takes in the file, padding between buffers included; compressed data as it lies there. */
     public long byteSize() {
         return byteSize;
     }

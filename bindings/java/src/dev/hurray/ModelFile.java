@@ -1,18 +1,18 @@
 package dev.hurray;
 
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
- * An opened model file, mapped read-only. The file must not change while it, or a tensor of it, is in use: a mapped file that is cut
- * makes the operating system end whoever reads it.
+ * An opened model file of any {@link FileFormat}, mapped read-only unless {@link FileOptions#withAccess} says otherwise. A mapped file must
+ * not change while it, or a tensor of it, is in use: one that is cut makes the operating system end whoever reads it.
  *
- * <p>Tensors stay valid after the file is closed: they keep the mapping.
+ * <p>Tensors stay valid after the file is closed: they keep the mapping, or the memory.
  */
 public final class ModelFile extends NativeResource {
     private static final class State extends NativeState {
@@ -27,13 +27,15 @@ public final class ModelFile extends NativeResource {
 
         @Override
         int destroy(long handle) {
-            return Raw.hurray_file_destroy(new long[] {handle});
+            int status = Raw.hurray_file_destroy(new long[] {handle});
+            Releases.drain();
+            return status;
         }
 
         @Override
         void abandon(long handle) {
-            // Any thread may: the mapping is the library's own memory.
-            Raw.hurray_file_destroy(new long[] {handle});
+            // It may have the last share of memory of the program.
+            Raw.hurray_file_destroy_deferred(new long[] {handle}, null);
         }
     }
 
@@ -54,13 +56,34 @@ public final class ModelFile extends NativeResource {
     public static ModelFile open(Path path, FileOptions options) {
         Releases.drain();
         try (Scratch scratch = Scratch.take()) {
-            ByteBuffer struct = scratch.sized(Structs.FileOptions.SIZE);
-            struct.putInt(Structs.FileOptions.FORMAT, options.format().value());
-            struct.putInt(Structs.FileOptions.ALIGNMENT, options.alignment().value());
-            struct.putLong(Structs.FileOptions.HEADER_LIMIT, options.headerLimit());
             long[] file = new long[1];
-            scratch.check(Raw.hurray_file_open(PathBytes.terminated(path), struct, file, scratch.error));
+            scratch.check(Raw.hurray_file_open(PathBytes.terminated(path), options.write(scratch), file, scratch.error));
             return new ModelFile(file[0]);
+        }
+    }
+
+    /**
+     * Opens a file whose bytes are in memory. Its tensors lie in that memory, which must not change while the file, or a tensor of it, is in
+     * use. The buffer stays the caller's and may be closed at once.
+     *
+     * @throws HurrayException as {@link #open(Path, FileOptions)}; UNSUPPORTED: memory that the CPU cannot read
+     */
+    public static ModelFile open(TensorBuffer image, FileOptions options) {
+        Releases.drain();
+        long buffer = image.acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] file = new long[1];
+            scratch.check(Raw.hurray_file_open_buffer(buffer, options.write(scratch), file, scratch.error));
+            return new ModelFile(file[0]);
+        } finally {
+            image.release();
+        }
+    }
+
+    /** The same over the remaining bytes of a direct buffer, which is kept reachable as long as the file or a tensor of it is in use. */
+    public static ModelFile open(ByteBuffer image, FileOptions options) {
+        try (TensorBuffer buffer = TensorBuffer.wrap(image, null).buffer()) {
+            return open(buffer, options);
         }
     }
 
@@ -144,11 +167,50 @@ public final class ModelFile extends NativeResource {
     }
 
     /**
-     * Makes a tensor over the mapped bytes. Nothing is copied, except booleans (a byte each in a file of safetensors) and what {@link
-     * FileOptions#alignment()} asks for.
+     * The descriptor of a tensor, without touching its data. Where data that is not aligned is handed over as it lies, the tensor's own may
+     * differ from it in byte_offset and in the size of buffer 0, by the bytes in front.
      *
-     * @throws HurrayException INDEX_OUT_OF_BOUNDS; MISALIGNED: under {@link AlignmentPolicy#REQUIRE}; INVALID_FORMAT: a boolean is
-     *     neither 0 nor 1
+     * @throws HurrayException INDEX_OUT_OF_BOUNDS; HRRY: those of {@link Descriptor#decode(byte[])}
+     */
+    public Descriptor descriptor(long index) {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] descriptor = new long[1];
+            scratch.check(Raw.hurray_file_descriptor(handle, index, descriptor, scratch.error));
+            return Descriptor.takeOver(descriptor, scratch);
+        } finally {
+            release();
+        }
+    }
+
+    /** Where in a file something lies, in bytes. */
+    public record Range(long offset, long size) {}
+
+    /**
+     * Where in the file the bytes of a tensor's buffer come from; what is repacked or compressed has its range as it lies there.
+     *
+     * @param buffer below the number of buffers of the tensor's descriptor
+     * @throws HurrayException INDEX_OUT_OF_BOUNDS
+     */
+    public Range bufferRange(long index, long buffer) {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] offset = new long[1];
+            long[] size = new long[1];
+            scratch.check(Raw.hurray_file_buffer_range(handle, index, buffer, offset, size, scratch.error));
+            return new Range(offset[0], size[0]);
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Makes a tensor over the mapped bytes. Nothing is copied, except where the file's form is not that of the format (booleans of a byte
+     * each, blocks that are repacked, big-endian numbers, compressed data) and what {@link FileOptions#alignment()} and {@link
+     * FileOptions#access()} ask for; {@link FileInfo#copiedBytes} counts.
+     *
+     * @throws HurrayException INDEX_OUT_OF_BOUNDS; MISALIGNED: under {@link AlignmentPolicy#REQUIRE}; INVALID_FORMAT: data that is none
+     *     of its type, such as a boolean that is neither 0 nor 1; UNSUPPORTED; IO: under {@link FileAccess#READ}
      */
     public Tensor tensor(long index) {
         long handle = acquire();
@@ -166,17 +228,15 @@ public final class ModelFile extends NativeResource {
         return tensor(find(name));
     }
 
-    /** Metadata, in the order of the file. */
-    public Map<String, String> metadata() {
+    /** Metadata, in the order of the file. Arrays are read as a whole: see {@link #metadata(String)} for one entry. */
+    public Map<String, MetadataValue> metadata() {
+        Map<String, MetadataValue> entries = new LinkedHashMap<>();
         long count = info().metadataCount();
-        Map<String, String> entries = new LinkedHashMap<>();
         long handle = acquire();
         try (Scratch scratch = Scratch.take()) {
             for (long i = 0; i < count; ++i) {
                 scratch.check(Raw.hurray_file_metadata(handle, i, scratch.sized(Structs.FileMetadata.SIZE), scratch.error));
-                entries.put(
-                        text(scratch, Structs.FileMetadata.KEY, Structs.FileMetadata.KEY_LENGTH),
-                        text(scratch, Structs.FileMetadata.VALUE, Structs.FileMetadata.VALUE_LENGTH));
+                entries.put(MetadataCodec.key(scratch), MetadataCodec.read(handle, i, scratch));
             }
         } finally {
             release();
@@ -184,7 +244,22 @@ public final class ModelFile extends NativeResource {
         return entries;
     }
 
-    private static String text(Scratch scratch, int address, int length) {
-        return new String(NativeMemory.copy(scratch.readLong(address), scratch.readLong(length)), StandardCharsets.UTF_8);
+    /** The metadata entry of that key; empty without one. */
+    public Optional<MetadataValue> metadata(String key) {
+        byte[] bytes = Utf8.bytes(key);
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] index = new long[1];
+            int status =
+                    Raw.hurray_file_find_metadata(handle, NativeMemory.direct(bytes), bytes.length, index, scratch.error);
+            if (status == StatusCode.NOT_FOUND.value()) {
+                return Optional.empty();
+            }
+            scratch.check(status);
+            scratch.check(Raw.hurray_file_metadata(handle, index[0], scratch.sized(Structs.FileMetadata.SIZE), scratch.error));
+            return Optional.of(MetadataCodec.read(handle, index[0], scratch));
+        } finally {
+            release();
+        }
     }
 }

@@ -1,6 +1,9 @@
 package dev.hurray;
 
+import java.lang.ref.Reference;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.List;
 
 /**
  * A model file that is being written. Until {@link #finish()} succeeds a file of that name stays as it was; a writer that is closed
@@ -36,25 +39,45 @@ public final class ModelFileWriter extends NativeResource {
     }
 
     /**
-     * Starts a file.
+     * Starts a file with the default options of its format.
      *
-     * @param format {@link FileFormat#SAFETENSORS}
      * @throws HurrayException INVALID_ARGUMENT, NOT_FOUND: no such folder; IO
      */
     public static ModelFileWriter create(Path path, FileFormat format) {
+        return create(path, FileWriterOptions.of(format));
+    }
+
+    /**
+     * Starts a file.
+     *
+     * @throws HurrayException INVALID_ARGUMENT, also for options that are not the format's; NOT_FOUND: no such folder; IO
+     */
+    public static ModelFileWriter create(Path path, FileWriterOptions options) {
         Releases.drain();
-        if (format == FileFormat.UNKNOWN) {
-            throw Errors.argument("format: expected one that exists");
-        }
         try (Scratch scratch = Scratch.take()) {
             long[] writer = new long[1];
-            scratch.check(Raw.hurray_file_writer_create(PathBytes.terminated(path), format.value(), writer, scratch.error));
+            scratch.check(
+                    Raw.hurray_file_writer_create_with(PathBytes.terminated(path), options.write(scratch), writer, scratch.error));
             return new ModelFileWriter(writer[0]);
         }
     }
 
     /**
-     * Adds a tensor. Its memory is shared until the file is finished or the writer closed; the tensor may be closed at once.
+     * Starts a file that goes to a file descriptor of the operating system, a pipe or socket, too, given as its number: from where it stands,
+     * front to back. It stays the caller's and must stay open. What was written stays written, also when the writer does not finish.
+     */
+    public static ModelFileWriter toFd(int fd, FileWriterOptions options) {
+        Releases.drain();
+        try (Scratch scratch = Scratch.take()) {
+            long[] writer = new long[1];
+            scratch.check(Raw.hurray_file_writer_to_fd(fd, options.write(scratch), writer, scratch.error));
+            return new ModelFileWriter(writer[0]);
+        }
+    }
+
+    /**
+     * Adds a tensor. HRRY and NPZ write it at once; the others share its memory until the file is finished or the writer closed. The tensor
+     * may be closed at once.
      *
      * @throws HurrayException INVALID_ARGUMENT: the name is taken; UNSUPPORTED: the format cannot hold such a tensor
      */
@@ -91,6 +114,47 @@ public final class ModelFileWriter extends NativeResource {
                             NativeMemory.direct(valueBytes),
                             valueBytes.length,
                             scratch.error));
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Sets a metadata entry; the last value of a key counts.
+     *
+     * @throws HurrayException UNSUPPORTED: the format has no metadata, or cannot hold such a value; INVALID_ARGUMENT
+     */
+    public void setMetadata(String key, MetadataValue value) {
+        ByteBuffer name = NativeMemory.direct(Utf8.bytes(key));
+        boolean array = value instanceof MetadataValue.Array;
+        MetadataCodec.Written written =
+                MetadataCodec.write(value instanceof MetadataValue.Array many ? many.elements() : List.of(value));
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            scratch.check(
+                    array
+                            ? Raw.hurray_file_writer_set_array(
+                                    handle,
+                                    name,
+                                    name.remaining(),
+                                    ((MetadataValue.Array) value).elementType().value(),
+                                    written.structs(),
+                                    ((MetadataValue.Array) value).elements().size(),
+                                    scratch.error)
+                            : Raw.hurray_file_writer_set_value(handle, name, name.remaining(), written.structs(), scratch.error));
+        } finally {
+            Reference.reachabilityFence(written);
+            release();
+        }
+    }
+
+    /** How many bytes were gathered, unpacked or converted on their way so far; all others were written from where they lie. */
+    public long copiedBytes() {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] bytes = new long[1];
+            scratch.check(Raw.hurray_file_writer_copied_bytes(handle, bytes, scratch.error));
+            return bytes[0];
         } finally {
             release();
         }

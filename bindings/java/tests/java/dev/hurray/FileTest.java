@@ -60,7 +60,7 @@ class FileTest extends Baseline {
         try (ModelFile file = ModelFile.open(path)) {
             assertEquals(java.util.Set.of(nul, foreign, "bools", "scalar", "empty"), java.util.Set.copyOf(file.names()));
             assertEquals(5, file.size());
-            assertEquals(Map.of("key", "va\0lue \u00e4"), file.metadata());
+            assertEquals(Map.of("key", new MetadataValue.Text("va\0lue \u00e4")), file.metadata());
             FileInfo info = file.info();
             assertEquals(FileFormat.SAFETENSORS, info.format());
             assertEquals(path.toFile().length(), info.fileSize());
