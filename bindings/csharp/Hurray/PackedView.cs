@@ -22,7 +22,7 @@ public sealed unsafe class PackedView : IDisposable
         _facts = facts;
         _bits = facts.Bits;
         _walk = new Walk(facts.Shape, facts.Strides);
-        _use = new PinnedUse(handle);
+        _use = new PinnedUse(handle, writable: !facts.IsReadOnly);
     }
 
     /// <summary>Number of elements, the product of the shape.</summary>

@@ -68,17 +68,20 @@ public sealed unsafe partial class Tensor
     /// <returns>The tensor.</returns>
     /// <exception cref="HurrayException"><see cref="HurrayStatus.OutOfMemory"/>, <see cref="HurrayStatus.InvalidLayout"/>,
     /// <see cref="HurrayStatus.InvalidType"/>.</exception>
-    public static Tensor Allocate(ElementType elementType, ReadOnlySpan<long> shape, uint alignment = 64)
-    {
-        Span<ulong> sizes = stackalloc ulong[shape.Length <= ShapeLimit.MaxRank ? shape.Length : 0];
-        ToSizes(shape, sizes);
-        ulong byteSize = elementType.ByteSize(CountOf(sizes));
-        using TensorBuffer buffer = TensorBuffer.Allocate(byteSize, alignment);
-        Descriptor descriptor = new DescriptorBuilder(elementType, Layout.RowMajor, sizes).AddBuffer(buffer.Entry).Build();
-        using var list = new BufferList();
-        list.Push(buffer);
-        return FromParts(descriptor, list);
-    }
+    public static Tensor Allocate(ElementType elementType, ReadOnlySpan<long> shape, uint alignment = 64) =>
+        Allocate(elementType, shape, alignment, &TensorBuffer.Allocate);
+
+    /// <summary>Allocates a dense row-major tensor of zeroes in shared memory, which goes through a <see cref="TensorChannel"/> without a
+    /// copy. It is read-only once it was sent: see <see cref="TensorChannel.Send"/>.</summary>
+    /// <param name="elementType">Type of the elements.</param>
+    /// <param name="shape">Size of every dimension; none: a scalar.</param>
+    /// <param name="alignment">A power of two; less than 64 is raised to 64.</param>
+    /// <returns>The tensor.</returns>
+    /// <exception cref="HurrayException">As <see cref="Allocate(ElementType, ReadOnlySpan{long}, uint)"/>;
+    /// <see cref="HurrayStatus.LimitExceeded"/>: no further file descriptor may be opened; <see cref="HurrayStatus.Unsupported"/>: not on
+    /// this system.</exception>
+    public static Tensor AllocateShared(ElementType elementType, ReadOnlySpan<long> shape, uint alignment = 64) =>
+        Allocate(elementType, shape, alignment, &TensorBuffer.AllocateShared);
 
     /// <summary>Packs truth values as a dense row-major tensor of bits, in memory of the library. This copies: .NET keeps a byte
     /// for each, the format a bit.</summary>
@@ -138,6 +141,19 @@ public sealed unsafe partial class Tensor
         Native.Check(NativeMethods.TensorNew(handle, ref list, out TensorHandle tensor, &error), &error);
         buffers.Handle.SetHandleAsInvalid();
         return new Tensor(tensor);
+    }
+
+    private static Tensor Allocate(
+        ElementType elementType, ReadOnlySpan<long> shape, uint alignment, delegate*<ulong, uint, TensorBuffer> allocate)
+    {
+        Span<ulong> sizes = stackalloc ulong[shape.Length <= ShapeLimit.MaxRank ? shape.Length : 0];
+        ToSizes(shape, sizes);
+        ulong byteSize = elementType.ByteSize(CountOf(sizes));
+        using TensorBuffer buffer = allocate(byteSize, alignment);
+        Descriptor descriptor = new DescriptorBuilder(elementType, Layout.RowMajor, sizes).AddBuffer(buffer.Entry).Build();
+        using var list = new BufferList();
+        list.Push(buffer);
+        return FromParts(descriptor, list);
     }
 
     private static Tensor Wrap<T>(

@@ -110,7 +110,7 @@ public sealed unsafe partial class Tensor : IDisposable
 
     private DenseFacts Facts => FactsOrNull ?? throw NotDense();
 
-    // The library fixes these when it makes a tensor, so it is asked once.
+    // The library fixes these when it makes a tensor, so it is asked once; sending through a channel alone changes them.
     private DenseFacts? FactsOrNull
     {
         get
@@ -163,6 +163,9 @@ public sealed unsafe partial class Tensor : IDisposable
         _handle.Dispose();
         Releases.Poll();
     }
+
+    /// <summary>The memory was made read-only, or may have been: what is known of it is asked again.</summary>
+    internal void ForgetFacts() => Volatile.Write(ref _facts, null);
 
     private void ThrowIfClosed() => ObjectDisposedException.ThrowIf(_handle.IsClosedByOwner, this);
 

@@ -35,6 +35,16 @@ public sealed unsafe partial class TensorBuffer : IDisposable
     /// <exception cref="ObjectDisposedException">The buffer is closed.</exception>
     public bool IsReadOnly => ((BufferFlags)Info().Flags & BufferFlags.ReadOnly) != 0;
 
+    /// <summary>Whether the memory goes through a <see cref="TensorChannel"/> without a copy: that of
+    /// <see cref="AllocateShared"/>, of mapped files, and what came through a channel.</summary>
+    /// <exception cref="ObjectDisposedException">The buffer is closed.</exception>
+    public bool IsShared => ((BufferFlags)Info().Flags & BufferFlags.Shared) != 0;
+
+    /// <summary>Whether the memory is shared and sealed: nobody, in whatever process, can write to it or cut it any more. What is shared
+    /// without this may change while it is read.</summary>
+    /// <exception cref="ObjectDisposedException">The buffer is closed.</exception>
+    public bool IsSealed => ((BufferFlags)Info().Flags & BufferFlags.Sealed) != 0;
+
     /// <summary>How many handles share the memory; 0 for memory that lives for ever.</summary>
     /// <exception cref="ObjectDisposedException">The buffer is closed.</exception>
     public ulong ShareCount => Info().ShareCount;
@@ -71,6 +81,22 @@ public sealed unsafe partial class TensorBuffer : IDisposable
         Releases.Poll();
         NativeError error;
         Native.Check(NativeMethods.BufferAllocate(byteSize, alignment, out BufferHandle handle, &error), &error);
+        return new TensorBuffer(handle);
+    }
+
+    /// <summary>Allocates shared memory, zeroed, which goes through a <see cref="TensorChannel"/> without a copy. Forks of the process share
+    /// it.</summary>
+    /// <param name="byteSize">Length in bytes; 0 is legal.</param>
+    /// <param name="alignment">A power of two; less than 64 is raised to 64.</param>
+    /// <returns>The buffer.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.OutOfMemory"/>, <see cref="HurrayStatus.InvalidLayout"/>: the alignment
+    /// is no power of two; <see cref="HurrayStatus.LimitExceeded"/>: no further file descriptor may be opened;
+    /// <see cref="HurrayStatus.Unsupported"/>: not on this system.</exception>
+    public static TensorBuffer AllocateShared(ulong byteSize, uint alignment = 64)
+    {
+        Releases.Poll();
+        NativeError error;
+        Native.Check(NativeMethods.BufferAllocateShared(byteSize, alignment, out BufferHandle handle, &error), &error);
         return new TensorBuffer(handle);
     }
 

@@ -30,7 +30,7 @@ public sealed unsafe class TensorView<T> : IDisposable
             : throw new HurrayException(HurrayStatus.Unsupported, $"tensor: {length} elements are more than .NET can count");
         IsReadOnly = readOnly;
         _handle = handle;
-        _use = new PinnedUse(handle);
+        _use = new PinnedUse(handle, writable: !readOnly);
     }
 
     /// <summary>Number of elements (of bytes, when T is byte).</summary>
@@ -162,7 +162,7 @@ public sealed unsafe class TensorView<T> : IDisposable
     {
         _use.ThrowIfClosed(this);
         CheckRange(index, 0);
-        return new MemoryHandle(_data + index, default, new PinnedUse(_handle));
+        return new MemoryHandle(_data + index, default, new PinnedUse(_handle, writable: !IsReadOnly));
     }
 
     private Memory<T> MemoryOf()

@@ -1,5 +1,6 @@
 using System;
 using System.Runtime.InteropServices;
+using System.Threading;
 
 namespace Hurray.Interop;
 
@@ -14,6 +15,7 @@ internal abstract class HurrayHandle : SafeHandle
     private IDisposable? _kept;
     private bool _borrowed;
     private volatile bool _closed;
+    private int _writers;
 
     protected HurrayHandle()
         : base(0, ownsHandle: true)
@@ -26,6 +28,9 @@ internal abstract class HurrayHandle : SafeHandle
     /// <summary>Whether its owner has closed it. The handle itself lives on while views use it, and would answer: it is for the
     /// owner to refuse.</summary>
     public bool IsClosedByOwner => _closed || IsClosed;
+
+    /// <summary>Whether views are open through which its memory may be written.</summary>
+    public bool HasWriters => Volatile.Read(ref _writers) != 0;
 
     /// <summary>A handle that owns what the pointer leads to.</summary>
     public static T Adopt<T>(nint pointer)
@@ -47,6 +52,12 @@ internal abstract class HurrayHandle : SafeHandle
 
     /// <summary>Keeps something as long as the handle needs it; it is disposed once the handle has ended.</summary>
     public void Keep(IDisposable kept) => _kept = kept;
+
+    /// <summary>A view is open through which its memory may be written.</summary>
+    public void AddWriter() => Interlocked.Increment(ref _writers);
+
+    /// <summary>It is closed.</summary>
+    public void RemoveWriter() => Interlocked.Decrement(ref _writers);
 
     /// <summary>Gives up ownership and returns the pointer: the handle is closed afterwards.</summary>
     public nint Detach()

@@ -7,13 +7,22 @@ namespace Hurray.Interop;
 /// <summary>One use of a handle, counted: the handle ends after it, and it ends once.</summary>
 internal sealed class PinnedUse : IDisposable, IPinnable
 {
+    private readonly bool _writable;
     private HurrayHandle? _handle;
 
-    public PinnedUse(HurrayHandle handle)
+    /// <summary>Begins the use.</summary>
+    /// <param name="handle">What is used.</param>
+    /// <param name="writable">Whether its memory may be written meanwhile.</param>
+    public PinnedUse(HurrayHandle handle, bool writable)
     {
         bool held = false;
         handle.DangerousAddRef(ref held);
         _handle = handle;
+        _writable = writable;
+        if (writable)
+        {
+            handle.AddWriter();
+        }
     }
 
     public void ThrowIfClosed(object view) => ObjectDisposedException.ThrowIf(Volatile.Read(ref _handle) is null, view);
@@ -22,6 +31,11 @@ internal sealed class PinnedUse : IDisposable, IPinnable
     {
         if (Interlocked.Exchange(ref _handle, null) is { } handle)
         {
+            if (_writable)
+            {
+                handle.RemoveWriter();
+            }
+
             handle.DangerousRelease();
             Releases.Poll();
         }

@@ -12,6 +12,7 @@ internal static class AboutCommand
         {
             WriteFacts(json);
             json.WriteString("library_path", HurrayRuntime.LibraryPath);
+            json.WriteBoolean("channels", true);
         });
     }
 

@@ -3,30 +3,33 @@ using System.Collections.Generic;
 using System.Diagnostics;
 using System.Globalization;
 using System.IO;
+using System.Text.Json;
 
 namespace Hurray.Conformance;
 
-/// <summary>Passes a stream on, and reports what every tensor was.</summary>
+/// <summary>Passes tensors on, from a stream or channel to the next, and reports what every one was.</summary>
 internal static class RelayCommand
 {
-    private const int Input = 0;
-    private const int Output = 1;
-
-    public static void Run(string namesPath, string reportPath)
+    public static void Run(string namesPath, string reportPath, Transport transport)
     {
         long started = Stopwatch.GetTimestamp();
-        List<string> names = JsonLines.ReadStrings(namesPath);
         using Stream report = new BufferedStream(File.Create(reportPath));
         ulong before = HurrayRuntime.LiveHandles().Handles;
         int count = 0;
         ulong bytes = 0;
-        using (TensorStreamReader reader = TensorStreamReader.FromFileDescriptor(Input))
-        using (TensorStreamWriter writer = TensorStreamWriter.ToFileDescriptor(Output))
+        ulong? received;
+        TensorChannelInfo? sent;
+        using (var input = new Transport.Input(transport))
+        using (var output = new Transport.Output(transport))
         {
+            List<string>? names = null;
             while (true)
             {
+                using Tensor? read = input.Next();
+                // From here on the time is this stage's own: before, it waited for the one in front.
                 long begun = Stopwatch.GetTimestamp();
-                using Tensor? read = reader.Read();
+                // The list is complete before the first tensor is sent, so it is read when that has arrived.
+                names ??= JsonLines.ReadStrings(namesPath);
                 if (read is null)
                 {
                     break;
@@ -40,16 +43,20 @@ internal static class RelayCommand
                 using Tensor tensor = Exchange(read);
                 read.Dispose();
                 Reading reading = Reading.Of(tensor);
-                writer.Write(tensor);
                 Report(report, names[count], tensor, reading, Stopwatch.GetElapsedTime(begun));
+                output.Put(tensor);
                 bytes += reading.Bytes;
                 ++count;
             }
-        }
 
-        if (count != names.Count)
-        {
-            throw new InvalidDataException($"{namesPath}: has {names.Count} names, but the stream has {count} tensors");
+            if (count != names.Count)
+            {
+                throw new InvalidDataException($"{namesPath}: has {names.Count} names, but the stream has {count} tensors");
+            }
+
+            output.Finish();
+            received = input.ReceivedBytes;
+            sent = output.Sent;
         }
 
         ulong after = HurrayRuntime.LiveHandles().Handles;
@@ -59,8 +66,23 @@ internal static class RelayCommand
             json.WriteNumber("tensors", count);
             json.WriteNumber("bytes", bytes);
             json.WriteNumber("nanos", Nanoseconds(Stopwatch.GetElapsedTime(started)));
+            Write(json, "received_bytes", received);
+            Write(json, "passed_bytes", sent?.PassedBytes);
+            Write(json, "copied_bytes", sent?.CopiedBytes);
             json.WriteNumber("live_handles", (long)(after - before));
         });
+    }
+
+    private static void Write(Utf8JsonWriter json, string name, ulong? value)
+    {
+        if (value is { } number)
+        {
+            json.WriteNumber(name, number);
+        }
+        else
+        {
+            json.WriteNull(name);
+        }
     }
 
     // The path of a tensor between two runtimes: out as bare pointers of list and context, and in again.
@@ -92,6 +114,7 @@ internal static class RelayCommand
         bool hasSum = reading.HasSum;
         double sum = reading.Sum;
         ulong bytes = reading.Bytes;
+        string? mapped = Mapped.From(tensor);
         JsonLines.Write(report, json =>
         {
             json.WriteString("name", name);
@@ -119,6 +142,7 @@ internal static class RelayCommand
             }
 
             json.WriteNumber("nanos", Nanoseconds(elapsed));
+            json.WriteString("mapped", mapped);
         });
     }
 
