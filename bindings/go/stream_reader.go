@@ -18,6 +18,15 @@ type StreamOptions struct {
 	MaxDescriptorLength uint64
 	// MaxTensorBytes is the largest tensor accepted, in bytes over all its buffers; 0 means no limit.
 	MaxTensorBytes uint64
+	// MaxAlignment is the largest alignment of a buffer accepted, in bytes; 0 means 2 MiB.
+	MaxAlignment uint32
+	// PrivateTags: accept private layouts and quantization schemes.
+	PrivateTags bool
+	// Permissive: accept element types and quantization schemes that are not known.
+	Permissive bool
+	// HrryFile: what is read is no stream but a .hrry file, from its start, in sequence. Reader.Name gives the names of
+	// its tensors at the end.
+	HrryFile bool
 }
 
 // A Reader reads a stream of tensors. (format: stream) Several goroutines may use it. It is ended by Close.
@@ -91,6 +100,16 @@ func NewReaderBytes(bytes []byte, options *StreamOptions) (*Reader, error) {
 func (o *StreamOptions) record(flags StreamFlag) *capi.StreamOptions {
 	record := &capi.StreamOptions{StructSize: uint32(unsafe.Sizeof(capi.StreamOptions{})), Flags: uint32(flags)}
 	if o != nil {
+		for _, option := range []struct {
+			set  bool
+			flag StreamFlag
+		}{{o.PrivateTags, StreamPrivateTags}, {o.Permissive, StreamPermissive}, {o.HrryFile, StreamHrryFile}} {
+			if option.set {
+				flags |= option.flag
+			}
+		}
+		record.Flags = uint32(flags)
+		record.MaxAlignment = o.MaxAlignment
 		record.MaxDescriptorLength = o.MaxDescriptorLength
 		record.MaxTensorBytes = o.MaxTensorBytes
 	}
@@ -117,7 +136,8 @@ func readFile(op string, ctx context.Context, p *pump, file *os.File, options *S
 }
 
 // Next reads the next tensor, which the caller closes. At the clean end of the stream it returns io.EOF. After an
-// error the reader returns that error for ever.
+// error the reader returns that error for ever, but for ErrInvalidArgument, which says that a tensor that was begun is not
+// complete.
 //
 // Errors: those of DecodeDescriptor, with the byte offset in the stream; ErrInvalidFormat when the stream ends within a
 // tensor; ErrLimitExceeded; ErrIO, also for a failing io.Reader, whose error it wraps; ErrCancelled, which wraps the
@@ -126,6 +146,18 @@ func (r *Reader) Next() (*Tensor, error) {
 	const op = "Reader.Next"
 	native.Drain()
 	var tensor *capi.Tensor
+	err := r.step(op, func(handle *capi.Reader, report *capi.Error) int32 {
+		return capi.CallReaderNext(handle, &tensor, report)
+	}, func() bool { return tensor == nil })
+	if err != nil {
+		return nil, err
+	}
+	return newTensor(tensor), nil
+}
+
+// step runs a call of the library that reads on. An error ends the reader, unless it says that nothing has changed; so
+// does the end, where atEnd can tell it.
+func (r *Reader) step(op string, f func(handle *capi.Reader, report *capi.Error) int32, atEnd func() bool) error {
 	err := r.use(op, func(handle *capi.Reader) error {
 		if r.last != nil {
 			return r.last
@@ -134,21 +166,20 @@ func (r *Reader) Next() (*Tensor, error) {
 			r.last = streamError(op, r.ctx, r.pump, nil)
 			return r.last
 		}
-		err := call(op, func(report *capi.Error) int32 { return capi.CallReaderNext(handle, &tensor, report) })
-		if err == nil && tensor == nil {
+		err := call(op, func(report *capi.Error) int32 { return f(handle, report) })
+		if err == nil && (atEnd == nil || !atEnd()) {
+			return nil
+		}
+		if err == nil {
 			err = io.EOF
+		} else if err.(*Error).Code == StatusInvalidArgument {
+			return err
 		}
-		if err != nil {
-			err = streamError(op, r.ctx, r.pump, err)
-			r.last = err
-		}
-		return err
+		r.last = streamError(op, r.ctx, r.pump, err)
+		return r.last
 	})
 	runtime.KeepAlive(r)
-	if err != nil {
-		return nil, err
-	}
-	return newTensor(tensor), nil
+	return err
 }
 
 // Tensors goes through the tensors of the stream. Each is closed when the body of the loop is done with it: what is

@@ -207,6 +207,9 @@ def _c_parameters(function: dict) -> str:
     return ", ".join(p["c"] for p in function["params"]) or "void"
 
 
+_BYTES = ("kept", "out_array")
+
+
 def _is_word(function: dict, p: dict) -> bool:
     return p.get("annotation") == "opaque" or (function["name"], p["name"]) in _ADDRESSES
 
@@ -215,12 +218,12 @@ def _wrapper_parameter(function: dict, p: dict) -> tuple[str, str]:
     """How the wrapper that Go calls declares a parameter, and how it hands it on.
 
     Opaque words, and addresses of devices, are integers to Go, which must not hold them as pointers. Memory that is
-    kept is bytes to Go: cgo would look for Go pointers in the whole object around a void pointer.
+    kept, or written into, is bytes to Go: cgo would look for Go pointers in the whole object around a void pointer.
     """
     name = p["name"]
     if _is_word(function, p):
         return f"uintptr_t {name}", f"(void *){name}"
-    if p.get("annotation") == "kept" and p["type"]["to"]["kind"] == "void":
+    if p.get("annotation") in _BYTES and p["type"]["to"]["kind"] == "void":
         const = "const " if p["type"]["const"] else ""
         return f"{const}uint8_t *{name}", name
     return p["c"], name
@@ -327,7 +330,7 @@ def _go_parameter(function: dict, p: dict) -> tuple[str, str]:
         return scalar, f"C.{t['name']}({name})"
     to = t["to"]
     if to["kind"] == "void":
-        if annotation == "kept":
+        if annotation in _BYTES:
             return "*byte", f"(*C.uint8_t)({name})"
         return "unsafe.Pointer", name
     if to["kind"] == "char":

@@ -652,7 +652,7 @@ static inline HurrayStatus go_hurray_reader_begin(HurrayReader *reader, HurrayDe
     return hurray_go_table.reader_begin(reader, out_descriptor, error);
 }
 
-static inline HurrayStatus go_hurray_reader_read(HurrayReader *reader, void *into, uint64_t capacity, uint64_t *out_count, HurrayError *error) {
+static inline HurrayStatus go_hurray_reader_read(HurrayReader *reader, uint8_t *into, uint64_t capacity, uint64_t *out_count, HurrayError *error) {
     return hurray_go_table.reader_read(reader, into, capacity, out_count, error);
 }
 

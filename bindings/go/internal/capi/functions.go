@@ -704,8 +704,8 @@ func CallReaderBegin(reader *Reader, outDescriptor **Descriptor, error *Error) i
 // CallReaderRead: Reads the next bytes of the tensor that was begun: those of its buffers in the order of its
 // table, never of two buffers in one call. Waits for the first byte and returns what is there; 0 bytes: the
 // tensor is complete.
-func CallReaderRead(reader *Reader, into unsafe.Pointer, capacity uint64, outCount *uint64, error *Error) int32 {
-	return int32(C.go_hurray_reader_read(reader, into, C.uint64_t(capacity), (*C.uint64_t)(unsafe.Pointer(outCount)), (*C.HurrayError)(unsafe.Pointer(error))))
+func CallReaderRead(reader *Reader, into *byte, capacity uint64, outCount *uint64, error *Error) int32 {
+	return int32(C.go_hurray_reader_read(reader, (*C.uint8_t)(into), C.uint64_t(capacity), (*C.uint64_t)(unsafe.Pointer(outCount)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
 // CallReaderSkip: Passes over what is left of the tensor that was begun; in a regular file nothing is read
