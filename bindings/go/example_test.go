@@ -2,6 +2,7 @@ package hurray_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log"
@@ -342,4 +343,91 @@ func ExampleBit() {
 		log.Fatal(err)
 	}
 	// Output: true false true
+}
+
+// sample: channel
+// serve sends the tensors of a model file, of any format, to the process at the other end.
+func serve(ctx context.Context, path string, channel *hurray.Channel) error {
+	file, err := hurray.Open(path, nil)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for tensor, err := range file.Tensors() {
+		if err != nil {
+			return err
+		}
+		if err := channel.Send(ctx, tensor.Tensor); err != nil {
+			return err
+		}
+	}
+	if err := channel.Finish(ctx); err != nil {
+		return err
+	}
+	info, err := channel.Info()
+	fmt.Println(info.Sent, "tensors,", info.CopiedBytes, "bytes copied")
+	return err
+}
+
+// consume reads what comes, where it lies: the file is mapped here, too.
+func consume(ctx context.Context, channel *hurray.Channel) error {
+	for tensor, err := range channel.Tensors(ctx) {
+		if err != nil {
+			return err
+		}
+		// The tensor is given back when the body is done.
+		err = hurray.Borrow(tensor, func(elements []float32) error {
+			fmt.Println("received", elements)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// end sample
+
+// Both ends are in one process here; exec.Cmd.ExtraFiles hands the file to a child, which calls ChannelFromFD.
+func ExampleChannel() {
+	folder, err := os.MkdirTemp("", "example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "model.hrry")
+	writer, err := hurray.CreateFile(path, hurray.FormatHrry)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer writer.Close()
+	tensor, err := hurray.FromSlice([]float32{1, 2, 3}, []int{3}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := errors.Join(writer.Add("weights", tensor), tensor.Close(), writer.Finish()); err != nil {
+		log.Fatal(err)
+	}
+
+	sender, socket, err := hurray.ChannelPair(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer sender.Close()
+	receiver, err := hurray.ChannelFromFile(socket, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer receiver.Close()
+	socket.Close()
+	if err := serve(context.Background(), path, sender); err != nil {
+		log.Fatal(err)
+	}
+	if err := consume(context.Background(), receiver); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// 1 tensors, 0 bytes copied
+	// received [1 2 3]
 }
