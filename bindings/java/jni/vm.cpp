@@ -34,6 +34,9 @@ struct Upcall {
 Upcall releases_run;
 Upcall producer_export;
 Upcall diagnostics_report;
+Upcall callbacks_read;
+Upcall callbacks_write;
+Upcall callbacks_make;
 
 // Sets a pending exception of the caller aside for as long as it lives; what is pending then is the callee's and goes.
 class Interlude {
@@ -64,7 +67,28 @@ struct EndOfProcess {
 bool find_upcalls(JNIEnv* env) noexcept {
     return releases_run.find(env, "dev/hurray/Releases", "run", "(Ljava/lang/Object;)V") &&
            producer_export.find(env, "dev/hurray/Producer", "export", "(Ljava/lang/Object;JI[J)[B") &&
-           diagnostics_report.find(env, "dev/hurray/Diagnostics", "report", "(I[B)V");
+           diagnostics_report.find(env, "dev/hurray/Diagnostics", "report", "(I[B)V") &&
+           callbacks_read.find(env, "dev/hurray/Callbacks", "read", "(Ljava/lang/Object;Ljava/nio/ByteBuffer;)I") &&
+           callbacks_write.find(env, "dev/hurray/Callbacks", "write", "(Ljava/lang/Object;Ljava/nio/ByteBuffer;)I") &&
+           callbacks_make.find(env, "dev/hurray/Callbacks", "make", "(Ljava/lang/Object;[J)I");
+}
+
+// Calls a method of Callbacks, which catches what it can; what it could not catch, such as a stack overflow, ends here.
+jint call_back(JNIEnv* env, const Upcall& upcall, jobject target, jobject argument) noexcept {
+    const jint result = env->CallStaticIntMethod(upcall.type, upcall.method, target, argument);
+    if (!env->ExceptionCheck()) return result;
+    env->ExceptionClear();
+    return HURRAY_ERR_INTERNAL_PANIC;
+}
+
+jint call_back_with_memory(JNIEnv* env, const Upcall& upcall, jobject target, void* memory, jlong size) noexcept {
+    const Interlude interlude(env);
+    jobject buffer = env->NewDirectByteBuffer(memory, size);
+    if (buffer == nullptr) return HURRAY_ERR_OUT_OF_MEMORY;
+    const jint result = call_back(env, upcall, target, buffer);
+    // The caller may come again and again before it returns to Java.
+    env->DeleteLocalRef(buffer);
+    return result;
 }
 
 }  // namespace
@@ -113,6 +137,24 @@ void run_report(JNIEnv* env, jint code, const char* message) noexcept {
     env->CallStaticVoidMethod(diagnostics_report.type, diagnostics_report.method, code, text);
     if (env->ExceptionCheck()) env->ExceptionClear();
     env->DeleteLocalRef(text);
+}
+
+jint run_read(JNIEnv* env, jobject target, void* into, jlong capacity) noexcept {
+    return call_back_with_memory(env, callbacks_read, target, into, capacity);
+}
+
+HurrayStatus run_write(JNIEnv* env, jobject target, void* bytes, jlong length) noexcept {
+    return call_back_with_memory(env, callbacks_write, target, bytes, length);
+}
+
+HurrayStatus run_make(JNIEnv* env, jobject target, jlong* tensor) noexcept {
+    const Interlude interlude(env);
+    jlongArray result = env->NewLongArray(1);
+    if (result == nullptr) return HURRAY_ERR_OUT_OF_MEMORY;
+    const HurrayStatus status = call_back(env, callbacks_make, target, result);
+    env->GetLongArrayRegion(result, 0, 1, tensor);
+    env->DeleteLocalRef(result);
+    return status;
 }
 
 void throw_out_of_memory(JNIEnv* env, const char* what) noexcept {

@@ -3,6 +3,8 @@
 
 #include <jni.h>
 
+#include "hurray.h"
+
 namespace hurray_jni {
 
 /// The JNI environment of the calling thread; attaches the thread for as long as the object lives when it is not.
@@ -30,6 +32,15 @@ jbyteArray run_export(JNIEnv* env, jobject attachment, jlong stream, jint device
 
 /// Runs dev.hurray.Diagnostics.report(code, message) under the same rules as run_release.
 void run_report(JNIEnv* env, jint code, const char* message) noexcept;
+
+/// Runs dev.hurray.Callbacks.read(target, into): how many bytes, or a status. The memory is good during the call only.
+jint run_read(JNIEnv* env, jobject target, void* into, jlong capacity) noexcept;
+
+/// Runs dev.hurray.Callbacks.write(target, bytes): a status.
+HurrayStatus run_write(JNIEnv* env, jobject target, void* bytes, jlong length) noexcept;
+
+/// Runs dev.hurray.Callbacks.make(target, tensor): a status.
+HurrayStatus run_make(JNIEnv* env, jobject target, jlong* tensor) noexcept;
 
 /// Throws OutOfMemoryError, for native allocations.
 void throw_out_of_memory(JNIEnv* env, const char* what) noexcept;

@@ -1,9 +1,11 @@
 package dev.hurray;
 
+import java.io.OutputStream;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.Callable;
 
 /**
  * A model file that is being written. Until {@link #finish()} succeeds a file of that name stays as it was; a writer that is closed
@@ -11,8 +13,11 @@ import java.util.List;
  */
 public final class ModelFileWriter extends NativeResource {
     private static final class State extends NativeState {
-        State(long handle) {
+        private final Callbacks callbacks;
+
+        State(long handle, Callbacks callbacks) {
             super(handle);
+            this.callbacks = callbacks;
         }
 
         @Override
@@ -23,6 +28,7 @@ public final class ModelFileWriter extends NativeResource {
         @Override
         int destroy(long handle) {
             int status = Raw.hurray_file_writer_destroy(new long[] {handle});
+            callbacks.forget();
             Releases.drain();
             return status;
         }
@@ -30,12 +36,20 @@ public final class ModelFileWriter extends NativeResource {
         @Override
         void abandon(long handle) {
             // Its shares of tensors may be the last ones: their releases must not run on the collector's thread.
-            Raw.hurray_file_writer_destroy_deferred(new long[] {handle}, null);
+            if (callbacks.isEmpty()) {
+                Raw.hurray_file_writer_destroy_deferred(new long[] {handle}, null);
+            } else {
+                // What it calls has to live as long as it does.
+                Releases.later(() -> destroy(handle));
+            }
         }
     }
 
-    private ModelFileWriter(long handle) {
-        super(new State(handle));
+    private final Callbacks callbacks;
+
+    private ModelFileWriter(long handle, Callbacks callbacks) {
+        super(new State(handle, callbacks));
+        this.callbacks = callbacks;
     }
 
     /**
@@ -58,7 +72,7 @@ public final class ModelFileWriter extends NativeResource {
             long[] writer = new long[1];
             scratch.check(
                     Raw.hurray_file_writer_create_with(PathBytes.terminated(path), options.write(scratch), writer, scratch.error));
-            return new ModelFileWriter(writer[0]);
+            return new ModelFileWriter(writer[0], new Callbacks());
         }
     }
 
@@ -71,7 +85,27 @@ public final class ModelFileWriter extends NativeResource {
         try (Scratch scratch = Scratch.take()) {
             long[] writer = new long[1];
             scratch.check(Raw.hurray_file_writer_to_fd(fd, options.write(scratch), writer, scratch.error));
-            return new ModelFileWriter(writer[0]);
+            return new ModelFileWriter(writer[0], new Callbacks());
+        }
+    }
+
+    /**
+     * Starts a file that goes to a stream of Java, front to back, on the threads that write here. It stays the caller's, and is neither flushed
+     * nor closed. What it throws ends the writer: as the cause of a {@link HurrayException}, which is IO for an {@link
+     * java.io.IOException}. The stream must not use this writer.
+     */
+    public static ModelFileWriter to(OutputStream target, FileWriterOptions options) {
+        Releases.drain();
+        Callbacks callbacks = new Callbacks();
+        long context = callbacks.sink(target);
+        try (Scratch scratch = Scratch.take()) {
+            options.write(scratch);
+            long writer = NativeCallbacks.fileWriter(context, scratch.memory);
+            if (writer == 0) {
+                callbacks.forget();
+                throw scratch.failure();
+            }
+            return new ModelFileWriter(writer, callbacks);
         }
     }
 
@@ -91,11 +125,39 @@ public final class ModelFileWriter extends NativeResource {
         try (Scratch scratch = Scratch.take()) {
             long added = tensor.acquire();
             try {
-                scratch.check(Raw.hurray_file_writer_add(handle, NativeMemory.direct(name), name.length, added, scratch.error));
+                callbacks.check(
+                        scratch, Raw.hurray_file_writer_add(handle, NativeMemory.direct(name), name.length, added, scratch.error));
             } finally {
                 tensor.release();
             }
         } finally {
+            release();
+        }
+    }
+
+    /**
+     * Announces a tensor that is made when it is written: at once (HRRY, NPZ), or when the file is finished. A conversion so needs memory for
+     * one tensor at a time.
+     *
+     * @param what the tensor's type, layout, shape and sections, and the sizes of its buffers
+     * @param source called at most once, on the thread that writes. The tensor that it returns moves to the writer and is closed. What it
+     *     throws ends the writer: as the cause of a {@link HurrayException}. It must not use the writer
+     * @throws HurrayException as {@link #add(String, Tensor)}; INVALID_ARGUMENT: it gave another tensor than the announced one
+     */
+    public void addSource(String name, Descriptor what, Callable<Tensor> source) {
+        ByteBuffer text = NativeMemory.direct(Utf8.bytes(name));
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long context = callbacks.maker(source);
+            long[] descriptor = what.newHandle(scratch);
+            try {
+                callbacks.check(
+                        scratch, NativeCallbacks.addSource(handle, text, text.remaining(), descriptor[0], context, scratch.memory));
+            } finally {
+                Errors.check(Raw.hurray_descriptor_destroy(descriptor));
+            }
+        } finally {
+            Reference.reachabilityFence(text);
             release();
         }
     }
@@ -164,7 +226,7 @@ public final class ModelFileWriter extends NativeResource {
     public void finish() {
         long handle = acquire();
         try (Scratch scratch = Scratch.take()) {
-            scratch.check(Raw.hurray_file_writer_finish(handle, scratch.error));
+            callbacks.check(scratch, Raw.hurray_file_writer_finish(handle, scratch.error));
         } finally {
             release();
         }

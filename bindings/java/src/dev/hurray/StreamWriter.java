@@ -1,12 +1,12 @@
 package dev.hurray;
 
 import java.io.FileDescriptor;
+import java.io.OutputStream;
 
-/** Writes a stream of tensors (format: stream), to a file descriptor or into memory. */
+/** Writes a stream of tensors (format: stream), to a file descriptor, a stream of Java, or into memory. */
 public final class StreamWriter extends NativeResource {
     private static final class State extends NativeState {
         /** What the native writer writes to: reachable as long as it may write. */
-        @SuppressWarnings("unused")
         private final Object target;
 
         State(long handle, Object target) {
@@ -21,17 +21,25 @@ public final class StreamWriter extends NativeResource {
 
         @Override
         int destroy(long handle) {
-            return Raw.hurray_writer_destroy(new long[] {handle});
+            int status = Raw.hurray_writer_destroy(new long[] {handle});
+            if (target instanceof Callbacks called) {
+                called.forget();
+            }
+            return status;
         }
 
         @Override
         void abandon(long handle) {
-            Raw.hurray_writer_destroy(new long[] {handle});
+            // Any thread may: nothing is called.
+            destroy(handle);
         }
     }
 
+    private final Callbacks callbacks;
+
     private StreamWriter(long handle, Object target) {
         super(new State(handle, target));
+        callbacks = target instanceof Callbacks called ? called : new Callbacks();
     }
 
     /** Writes to a pipe, socket or file, from where it stands. The descriptor stays the caller's and must stay open. */
@@ -51,6 +59,26 @@ public final class StreamWriter extends NativeResource {
             long[] writer = new long[1];
             scratch.check(Raw.hurray_writer_to_fd(fd, options.write(scratch), writer, scratch.error));
             return new StreamWriter(writer[0], target);
+        }
+    }
+
+    /**
+     * Writes to a stream of Java, on the threads that write here. It stays the caller's, and is neither flushed nor closed. What it throws ends
+     * the call: as the cause of a {@link HurrayException}, which is IO for an {@link java.io.IOException}. The stream must not use this
+     * writer.
+     */
+    public static StreamWriter of(OutputStream target) {
+        Releases.drain();
+        Callbacks callbacks = new Callbacks();
+        long context = callbacks.sink(target);
+        try (Scratch scratch = Scratch.take()) {
+            StreamOptions.DEFAULT.write(scratch);
+            long writer = NativeCallbacks.writer(context, scratch.memory);
+            if (writer == 0) {
+                callbacks.forget();
+                throw scratch.failure();
+            }
+            return new StreamWriter(writer, callbacks);
         }
     }
 
@@ -74,7 +102,7 @@ public final class StreamWriter extends NativeResource {
         try (Scratch scratch = Scratch.take()) {
             long written = tensor.acquire();
             try {
-                scratch.check(Raw.hurray_writer_write(handle, written, scratch.error));
+                callbacks.check(scratch, Raw.hurray_writer_write(handle, written, scratch.error));
             } finally {
                 tensor.release();
             }
