@@ -21,6 +21,7 @@ import dev.hurray.Handoff;
 import dev.hurray.HurrayException;
 import dev.hurray.Layout;
 import dev.hurray.LayoutFields;
+import dev.hurray.MetadataValue;
 import dev.hurray.ModelFile;
 import dev.hurray.ModelFileWriter;
 import dev.hurray.Producer;
@@ -97,9 +98,10 @@ class SamplesTest {
     void files() {
         Path path = folder.resolve("model.safetensors");
         // sample: write-file
-        try (ModelFileWriter writer = ModelFileWriter.create(path, FileFormat.SAFETENSORS);
+        try (ModelFileWriter writer = ModelFileWriter.create(path, FileFormat.HRRY);
                 Tensor weights = Tensor.copyOf(new double[] {0.5, -0.5}, 2)) {
             writer.add("weights", weights);
+            writer.setMetadata("layers", new MetadataValue.Int64(12));
             writer.setMetadata("made by", "Java");
             writer.finish(); // complete under its name now, or not there at all
         }
@@ -115,7 +117,7 @@ class SamplesTest {
             out.println(file.metadata());
         }
         // end sample
-        expect("weights: FLOAT64 [2]", "-0.5", "{made by=Java}");
+        expect("weights: FLOAT64 [2]", "-0.5", "{layers=12, made by=Java}");
     }
 
     @Test

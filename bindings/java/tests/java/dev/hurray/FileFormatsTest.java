@@ -272,4 +272,59 @@ class FileFormatsTest extends Baseline {
                 assertThrows(HurrayException.class, () -> ModelFile.open(NativeMemory.direct(new byte[9]), FileOptions.DEFAULT));
         assertFalse(nothing.code() == StatusCode.UNKNOWN, nothing.getMessage());
     }
+
+    @Test
+    void realFilesOfGguf() throws IOException {
+        String shared = System.getenv("HURRAY_SHARED");
+        if (shared == null || !Files.isDirectory(Path.of(shared, "data", "gguf"))) {
+            System.out.println("FileFormatsTest.realFilesOfGguf: skipped, HURRAY_SHARED names no folder with data");
+            return;
+        }
+        FileOptions floats = FileOptions.DEFAULT.withInexactBlocks(InexactBlocks.FLOAT32).withNoExactSchemes(true);
+        int opened = 0;
+        try (java.nio.file.DirectoryStream<Path> paths = Files.newDirectoryStream(Path.of(shared, "data", "gguf"), "*_quants.gguf")) {
+            for (Path path : paths) {
+                // What the format's own library makes of it, tensor after tensor.
+                Path floatsOf = path.resolveSibling(path.getFileName().toString().replace(".gguf", ".f32"));
+                ByteBuffer expected = ByteBuffer.wrap(Files.readAllBytes(floatsOf)).order(java.nio.ByteOrder.LITTLE_ENDIAN);
+                try (ModelFile raw = ModelFile.open(path);
+                        ModelFile decoded = ModelFile.open(path, floats)) {
+                    assertEquals(FileFormat.GGUF, raw.info().format());
+                    assertFalse(raw.metadata().isEmpty());
+                    assertEquals(raw.metadata(), decoded.metadata());
+                    for (long i = 0; i < raw.size(); ++i) {
+                        assertFalse(raw.tensorInfo(i).storedType().isEmpty());
+                        assertEquals(
+                                raw.descriptor(i).quantization().isPresent(), raw.tensorInfo(i).scheme().isPresent(), path + " " + i);
+                        try (Tensor tensor = decoded.tensor(i)) {
+                            TensorView view = tensor.view();
+                            for (int k = 0; k < view.elementCount(); ++k) {
+                                float found =
+                                        switch (view.elementType()) {
+                                            case FLOAT32 -> view.floats().get(k);
+                                            case FLOAT16 -> Float16.fromBits(view.shorts().get(k));
+                                            default -> Float16.fromBfloat16Bits(view.shorts().get(k));
+                                        };
+                                assertEquals(expected.getFloat(), found, path + " " + decoded.tensorInfo(i) + " at " + k);
+                            }
+                        }
+                    }
+                    assertFalse(expected.hasRemaining());
+                    assertTrue(decoded.info().copiedBytes() > 0);
+                    ++opened;
+                }
+                Failures.expect(
+                        StatusCode.UNSUPPORTED,
+                        () -> {
+                            try (ModelFile strict =
+                                    ModelFile.open(path, FileOptions.DEFAULT.withInexactBlocks(InexactBlocks.REFUSE).withNoExactSchemes(true))) {
+                                for (long i = 0; i < strict.size(); ++i) {
+                                    strict.tensor(i).close();
+                                }
+                            }
+                        });
+            }
+        }
+        assertTrue(opened >= 2, "opened " + opened);
+    }
 }
