@@ -24,6 +24,10 @@ public class ProcessTests
             1
             2
             3
+            layers: 32
+            words: one two
+            7
+            copied 0
             4, 3: 4 5 6 1 2 3
             True False True
             VERSION_MISMATCH at byte 4

@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Diagnostics.CodeAnalysis;
 using Hurray.Interop;
 
 namespace Hurray;
@@ -34,8 +35,8 @@ public sealed unsafe class TensorFile : IDisposable
     /// <exception cref="ObjectDisposedException">The file is closed.</exception>
     public ulong FileSize => Info().FileSize;
 
-    /// <summary>Bytes of tensor data copied so far on behalf of this file (packing of booleans, alignment); 0 as long as all is
-    /// mapped.</summary>
+    /// <summary>Bytes of tensor data copied so far on behalf of this file (packing, alignment, repacking, decompression,
+    /// reading without a map); 0 as long as all is mapped.</summary>
     /// <exception cref="ObjectDisposedException">The file is closed.</exception>
     public ulong CopiedBytes => Info().CopiedBytes;
 
@@ -49,13 +50,38 @@ public sealed unsafe class TensorFile : IDisposable
     public static TensorFile Open(string path, TensorFileOptions? options = null)
     {
         Releases.Poll();
-        options ??= new TensorFileOptions();
-        var native = NativeFileOptions.Sized;
-        native.Format = (uint)options.Format;
-        native.Alignment = (uint)options.Alignment;
-        native.HeaderLimit = options.HeaderLimit;
+        NativeFileOptions native = (options ?? new TensorFileOptions()).ToNative();
         NativeError error;
         Native.Check(NativeMethods.FileOpen(Names.CheckPath(path), &native, out FileHandle handle, &error), &error);
+        return new TensorFile(handle);
+    }
+
+    /// <summary>Opens a file whose bytes are in memory, which is pinned as long as the file or a tensor of it needs it. Its tensors lie in
+    /// that memory.</summary>
+    /// <param name="bytes">The whole file; must stay as it is meanwhile.</param>
+    /// <param name="options">As for <see cref="Open"/>.</param>
+    /// <returns>The open file.</returns>
+    /// <exception cref="HurrayException">As <see cref="Open"/>.</exception>
+    public static TensorFile FromMemory(ReadOnlyMemory<byte> bytes, TensorFileOptions? options = null)
+    {
+        using TensorBuffer buffer = TensorBuffer.FromMemory(bytes);
+        return FromBuffer(buffer, options);
+    }
+
+    /// <summary>Opens a file whose bytes are a buffer. Its tensors lie in the buffer's memory, which they share.</summary>
+    /// <param name="buffer">The whole file; stays the caller's and may be closed at once.</param>
+    /// <param name="options">As for <see cref="Open"/>.</param>
+    /// <returns>The open file.</returns>
+    /// <exception cref="HurrayException">As <see cref="Open"/>; <see cref="HurrayStatus.Unsupported"/>: not the host's memory;
+    /// <see cref="HurrayStatus.InvalidSyncMode"/>: not producer synced.</exception>
+    /// <exception cref="ObjectDisposedException">The buffer is closed.</exception>
+    public static TensorFile FromBuffer(TensorBuffer buffer, TensorFileOptions? options = null)
+    {
+        ArgumentNullException.ThrowIfNull(buffer);
+        Releases.Poll();
+        NativeFileOptions native = (options ?? new TensorFileOptions()).ToNative();
+        NativeError error;
+        Native.Check(NativeMethods.FileOpenBuffer(buffer.Handle, &native, out FileHandle handle, &error), &error);
         return new TensorFile(handle);
     }
 
@@ -85,25 +111,76 @@ public sealed unsafe class TensorFile : IDisposable
         }
     }
 
-    /// <summary>The metadata of the file, in its order.</summary>
-    /// <returns>Keys and values.</returns>
+    /// <summary>The descriptor of a tensor, without touching its data. Where data that is not aligned is handed over as it lies, the
+    /// tensor's own may differ in byte_offset and in the size of buffer 0.</summary>
+    /// <param name="index">Its place in the order of the header.</param>
+    /// <returns>The descriptor.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.IndexOutOfBounds"/>; .hrry: those of
+    /// <see cref="Descriptor.Decode(ReadOnlySpan{byte})"/>.</exception>
     /// <exception cref="ObjectDisposedException">The file is closed.</exception>
-    public IReadOnlyList<KeyValuePair<string, string>> ReadMetadata()
+    public Descriptor GetDescriptor(ulong index)
+    {
+        NativeError error;
+        Native.Check(NativeMethods.FileDescriptor(Handle, index, out DescriptorHandle descriptor, &error), &error);
+        using (descriptor)
+        {
+            return new Descriptor(descriptor);
+        }
+    }
+
+    /// <summary>Where in the file the bytes of a tensor's buffer come from; what is repacked or compressed, as it lies there.</summary>
+    /// <param name="index">The tensor's place in the order of the header.</param>
+    /// <param name="buffer">The buffer's place in the buffer table.</param>
+    /// <returns>Offset from the start of the file and length, in bytes.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.IndexOutOfBounds"/>.</exception>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public (ulong Offset, ulong Size) GetBufferRange(ulong index, int buffer)
+    {
+        NativeError error;
+        Native.Check(
+            NativeMethods.FileBufferRange(Handle, index, (ulong)buffer, out ulong offset, out ulong size, &error), &error);
+        return (offset, size);
+    }
+
+    /// <summary>The metadata of the file, in its order.</summary>
+    /// <returns>Keys and values. A value is a string, long, ulong, double, bool or byte[], or an array of one of these; one of a type
+    /// that this build does not know is an <see cref="UnknownMetadata"/>.</returns>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public IReadOnlyList<KeyValuePair<string, object>> ReadMetadata()
     {
         using var use = new HandleUse(Handle);
         ulong count = Info().MetadataCount;
-        var all = new List<KeyValuePair<string, string>>();
-        NativeError error;
+        var all = new List<KeyValuePair<string, object>>();
         for (ulong index = 0; index < count; ++index)
         {
-            var entry = NativeFileMetadata.Sized;
-            Native.Check(NativeMethods.FileMetadata(Handle, index, ref entry, &error), &error);
-            all.Add(new(
-                Names.Decode(Names.Copy(entry.Key, entry.KeyLength)),
-                Names.Decode(Names.Copy(entry.Value, entry.ValueLength))));
+            NativeFileMetadata entry = Metadata(index);
+            string key = Names.Decode(Names.Copy(entry.Key, entry.KeyLength));
+            all.Add(new(key, MetadataInterop.Read(_handle, index, entry)));
         }
 
         return all;
+    }
+
+    /// <summary>Finds a metadata value by its key.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="value">Its value, as <see cref="ReadMetadata"/> gives it, or null.</param>
+    /// <returns>Whether there is one.</returns>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public bool TryGetMetadata(string key, [NotNullWhen(true)] out object? value)
+    {
+        using var use = new HandleUse(Handle);
+        byte[] utf8 = Names.Encode(key, nameof(key));
+        NativeError error;
+        HurrayStatus status = NativeMethods.FileFindMetadata(Handle, utf8, (ulong)utf8.Length, out ulong index, &error);
+        if (status == HurrayStatus.NotFound)
+        {
+            value = null;
+            return false;
+        }
+
+        Native.Check(status, &error);
+        value = MetadataInterop.Read(_handle, index, Metadata(index));
+        return true;
     }
 
     /// <summary>Finds a tensor by name.</summary>
@@ -165,6 +242,14 @@ public sealed unsafe class TensorFile : IDisposable
     {
         _handle.Dispose();
         Releases.Poll();
+    }
+
+    private NativeFileMetadata Metadata(ulong index)
+    {
+        NativeError error;
+        var entry = NativeFileMetadata.Sized;
+        Native.Check(NativeMethods.FileMetadata(Handle, index, ref entry, &error), &error);
+        return entry;
     }
 
     private NativeFileInfo Info()

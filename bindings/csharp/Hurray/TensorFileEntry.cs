@@ -18,6 +18,8 @@ public sealed class TensorFileEntry
         ElementType = (ElementType)info.ElementType;
         Layout = (Layout)info.Layout;
         Bits = (int)info.Bits;
+        Scheme = info.Scheme == 0 ? null : (Scheme)info.Scheme;
+        StoredType = Names.Decode(Names.Copy(info.StoredType, info.StoredTypeLength));
         FileOffset = info.FileOffset;
         ByteSize = info.ByteSize;
     }
@@ -36,6 +38,12 @@ public sealed class TensorFileEntry
 
     /// <summary>Bits of one element, as the tensor will have them.</summary>
     public int Bits { get; }
+
+    /// <summary>Its quantization scheme, as the tensor will have it, or the number of one that is not known; null: none.</summary>
+    public Scheme? Scheme { get; }
+
+    /// <summary>The format's own word for the type ("F32", "Q4_K", "&lt;f4"); empty for .hrry.</summary>
+    public string StoredType { get; }
 
     /// <summary>Size of every dimension.</summary>
     public ReadOnlySpan<ulong> Shape => _shape;

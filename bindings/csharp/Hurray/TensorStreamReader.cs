@@ -1,6 +1,7 @@
 using System;
 using System.Buffers;
 using System.Collections.Generic;
+using System.IO;
 using System.Runtime.InteropServices;
 using Hurray.Interop;
 
@@ -15,6 +16,9 @@ public sealed record TensorStreamOptions
     /// <summary>Largest tensor accepted, in bytes over all its buffers; 0: no limit.</summary>
     public ulong MaxTensorBytes { get; init; }
 
+    /// <summary>Largest alignment of a buffer accepted, in bytes; 0: 2 MiB.</summary>
+    public uint MaxAlignment { get; init; }
+
     /// <summary>Whether the reader or writer closes the file descriptor.</summary>
     public bool CloseFileDescriptor { get; init; }
 
@@ -24,6 +28,7 @@ public sealed record TensorStreamOptions
         native.Flags = (uint)(CloseFileDescriptor && ownsFd ? StreamFlags.CloseFd : StreamFlags.None);
         native.MaxDescriptorLength = MaxDescriptorLength;
         native.MaxTensorBytes = MaxTensorBytes;
+        native.MaxAlignment = MaxAlignment;
         return native;
     }
 }
@@ -33,6 +38,7 @@ public sealed record TensorStreamOptions
 public sealed unsafe class TensorStreamReader : IDisposable
 {
     private readonly ReaderHandle _handle;
+    private StreamLease? _lease;
 
     private TensorStreamReader(ReaderHandle handle) => _handle = handle;
 
@@ -108,6 +114,30 @@ public sealed unsafe class TensorStreamReader : IDisposable
         }
     }
 
+    /// <summary>Starts to read from a stream of .NET, on the thread that reads; never a byte beyond the tensor that was asked for.</summary>
+    /// <param name="stream">Read only, never sought; stays the caller's, and must stay open until this is closed. What it throws comes out
+    /// of the call that reads, as the InnerException of a <see cref="HurrayException"/>, and ends the reader.</param>
+    /// <param name="options">Limits; null: the defaults.</param>
+    /// <returns>The reader.</returns>
+    public static TensorStreamReader FromStream(Stream stream, TensorStreamOptions? options = null)
+    {
+        ArgumentNullException.ThrowIfNull(stream);
+        Releases.Poll();
+        NativeStreamOptions native = (options ?? new TensorStreamOptions()).ToNative(ownsFd: false);
+        var lease = new StreamLease(stream);
+        NativeError error;
+        HurrayStatus status =
+            NativeMethods.ReaderFromCallback(StreamLease.ReadFn, lease.Token, &native, out ReaderHandle handle, &error);
+        if (status != HurrayStatus.Ok)
+        {
+            lease.Dispose();
+            throw Native.Failure(status, &error);
+        }
+
+        handle.Keep(lease);
+        return new TensorStreamReader(handle) { _lease = lease };
+    }
+
     /// <summary>Reads the next tensor.</summary>
     /// <returns>The tensor, which the caller closes; null at the clean end of the stream.</returns>
     /// <exception cref="HurrayException">The codes of <see cref="Descriptor.Decode(ReadOnlySpan{byte})"/>;
@@ -119,8 +149,49 @@ public sealed unsafe class TensorStreamReader : IDisposable
     {
         Releases.Poll();
         NativeError error;
-        Native.Check(NativeMethods.ReaderNext(Handle, out TensorHandle tensor, &error), &error);
+        CallbackLease.Check(_lease, NativeMethods.ReaderNext(Handle, out TensorHandle tensor, &error), &error);
         return tensor.IsInvalid ? null : new Tensor(tensor);
+    }
+
+    /// <summary>Begins the next tensor: its descriptor, checked, before any of its data is there. Its data follows with
+    /// <see cref="ReadData"/> or is passed over with <see cref="SkipData"/>, to its end, before the next tensor. Members of a composite
+    /// follow its head, each begun in its turn.</summary>
+    /// <returns>The descriptor; null at the clean end of the stream.</returns>
+    /// <exception cref="HurrayException">As <see cref="Read"/>; <see cref="HurrayStatus.InvalidComposite"/>;
+    /// <see cref="HurrayStatus.InvalidArgument"/>, upon which nothing has changed: a tensor that was begun is not complete.</exception>
+    /// <exception cref="ObjectDisposedException">The reader is closed.</exception>
+    public Descriptor? Begin()
+    {
+        NativeError error;
+        CallbackLease.Check(_lease, NativeMethods.ReaderBegin(Handle, out DescriptorHandle descriptor, &error), &error);
+        using (descriptor)
+        {
+            return descriptor.IsInvalid ? null : new Descriptor(descriptor);
+        }
+    }
+
+    /// <summary>Reads the next bytes of the tensor that was begun: those of its buffers in the order of its table, never of two of them at
+    /// once. Waits for the first byte.</summary>
+    /// <param name="into">Where they go.</param>
+    /// <returns>How many were read; 0: the tensor is complete, or <paramref name="into"/> is empty.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.InvalidArgument"/>: no tensor was begun;
+    /// <see cref="HurrayStatus.InvalidFormat"/>: the stream ends within it; <see cref="HurrayStatus.Io"/>.</exception>
+    /// <exception cref="ObjectDisposedException">The reader is closed.</exception>
+    public int ReadData(Span<byte> into)
+    {
+        NativeError error;
+        CallbackLease.Check(
+            _lease, NativeMethods.ReaderRead(Handle, into, (ulong)into.Length, out ulong count, &error), &error);
+        return (int)count;
+    }
+
+    /// <summary>Passes over what is left of the tensor that was begun.</summary>
+    /// <exception cref="HurrayException">As <see cref="ReadData"/>.</exception>
+    /// <exception cref="ObjectDisposedException">The reader is closed.</exception>
+    public void SkipData()
+    {
+        NativeError error;
+        CallbackLease.Check(_lease, NativeMethods.ReaderSkip(Handle, &error), &error);
     }
 
     /// <summary>Reads all tensors that are left, one after the other.</summary>

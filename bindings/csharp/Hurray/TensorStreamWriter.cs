@@ -1,4 +1,5 @@
 using System;
+using System.IO;
 using System.Runtime.InteropServices;
 using Hurray.Interop;
 
@@ -9,6 +10,7 @@ namespace Hurray;
 public sealed unsafe class TensorStreamWriter : IDisposable
 {
     private readonly WriterHandle _handle;
+    private StreamLease? _lease;
 
     private TensorStreamWriter(WriterHandle handle) => _handle = handle;
 
@@ -68,6 +70,28 @@ public sealed unsafe class TensorStreamWriter : IDisposable
         return new TensorStreamWriter(handle);
     }
 
+    /// <summary>Starts to write to a stream of .NET, on the thread that writes.</summary>
+    /// <param name="stream">Written only, never sought; stays the caller's, who flushes it, and must stay open until this is closed. What it
+    /// throws comes out of <see cref="Write"/>, as the InnerException of a <see cref="HurrayException"/>, and ends the writer.</param>
+    /// <returns>The writer.</returns>
+    public static TensorStreamWriter ToStream(Stream stream)
+    {
+        ArgumentNullException.ThrowIfNull(stream);
+        Releases.Poll();
+        var lease = new StreamLease(stream);
+        NativeError error;
+        HurrayStatus status =
+            NativeMethods.WriterToCallback(StreamLease.WriteFn, lease.Token, null, out WriterHandle handle, &error);
+        if (status != HurrayStatus.Ok)
+        {
+            lease.Dispose();
+            throw Native.Failure(status, &error);
+        }
+
+        handle.Keep(lease);
+        return new TensorStreamWriter(handle) { _lease = lease };
+    }
+
     /// <summary>Writes a tensor: its descriptor and the bytes of its buffers.</summary>
     /// <param name="tensor">The tensor, which stays the caller's.</param>
     /// <exception cref="HurrayException"><see cref="HurrayStatus.Io"/>; <see cref="HurrayStatus.Unsupported"/>: not the
@@ -77,7 +101,7 @@ public sealed unsafe class TensorStreamWriter : IDisposable
     {
         ArgumentNullException.ThrowIfNull(tensor);
         NativeError error;
-        Native.Check(NativeMethods.WriterWrite(Handle, tensor.Handle, &error), &error);
+        CallbackLease.Check(_lease, NativeMethods.WriterWrite(Handle, tensor.Handle, &error), &error);
     }
 
     /// <summary>Takes the bytes that were written into memory so far; the writer goes on with an empty one.</summary>

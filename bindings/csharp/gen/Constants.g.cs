@@ -639,7 +639,7 @@ public enum AlignmentPolicy : uint
 }
 
 /// <summary>Ways to get at a file's bytes.</summary>
-public enum FileAccess : uint
+public enum TensorFileAccess : uint
 {
     /// <summary>Map the file: nothing is copied, and it must not change while it, or a tensor of it, is in
     /// use.</summary>

@@ -25,6 +25,8 @@ _FLOATS = {"float": "float", "double": "double"}
 _CONSTANT_CLASSES = {"HurrayVersion", "HurrayShapeLimit", "HurrayFieldLimit"}
 # Names that would say too little without the prefix.
 _KEEP_PREFIX = {"HurrayStatus", "HurrayVersion"}
+# Groups whose name is one of System.IO already, which every program has that opens a file.
+_RENAMED = {"HurrayFileAccess": "TensorFileAccess"}
 # Words that .NET spells in its own way.
 _SPELLINGS = {
     "bfloat16": "BFloat16", "uint2": "UInt2", "uint4": "UInt4", "uint8": "UInt8", "uint16": "UInt16", "uint32": "UInt32",
@@ -97,7 +99,7 @@ def _constant_class(name: str, title: str, constants: list[dict]) -> str:
 
 
 def _group_name(name: str) -> str:
-    return name if name in _KEEP_PREFIX else _bare(name)
+    return name if name in _KEEP_PREFIX else _RENAMED.get(name, _bare(name))
 
 
 def _enum(abi: dict, group: dict, title: str, constants: list[dict]) -> str:

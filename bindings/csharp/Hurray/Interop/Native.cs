@@ -1,5 +1,6 @@
 using System;
 using System.Diagnostics;
+using System.IO;
 using System.Runtime.InteropServices;
 using System.Text.Unicode;
 
@@ -54,6 +55,7 @@ internal static unsafe class Native
         HurrayException { Code: < 0 } e => Fail(error, e.Code, e.Message),
         ObjectDisposedException e => Fail(error, HurrayStatus.InvalidHandle, e.Message),
         OperationCanceledException e => Fail(error, HurrayStatus.Cancelled, e.Message),
+        IOException e => Fail(error, HurrayStatus.Io, e.Message),
         OutOfMemoryException e => Fail(error, HurrayStatus.OutOfMemory, e.Message),
         _ => Fail(error, HurrayStatus.InternalPanic, $"{exception.GetType()}: {exception.Message}"),
     };

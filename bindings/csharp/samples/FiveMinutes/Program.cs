@@ -1,6 +1,7 @@
 // The code of ../../README.md. A test runs it and looks at what it prints.
 using System;
 using System.IO;
+using System.Threading.Tasks;
 using Hurray;
 
 string folder = Directory.CreateTempSubdirectory("hurray-").FullName;
@@ -12,6 +13,9 @@ try
     Read(path);
     Exchange();
     Stream(Path.Combine(folder, "tensors"));
+    Formats(Path.Combine(folder, "model.hrry"));
+    // The name of a socket file has at most 107 bytes, which the folder may be too long for.
+    Channels(Path.Combine("/tmp", Path.GetFileName(folder)));
     Strided();
     Fail();
 }
@@ -98,6 +102,65 @@ static void Stream(string path)
         using (TensorView<int> view = tensor.Pin<int>())
         {
             Console.WriteLine(view.ReadOnlySpan[1]);
+        }
+    }
+    // end sample
+}
+
+static void Formats(string path)
+{
+    // sample: formats
+    using (TensorFileWriter writer = TensorFileWriter.Create(path, new TensorFileWriterOptions(FileFormat.Hrry)))
+    using (Tensor tensor = Tensor.FromArray(new float[] { 1, 2, 3 }))
+    {
+        writer.SetMetadata("layers", 32);                   // typed: numbers, truth values, bytes, arrays
+        writer.SetMetadata("words", ["one", "two"]);
+        writer.Add("weights", tensor);
+        writer.Finish();
+    }
+
+    using TensorFile file = TensorFile.Open(path);          // .hrry, GGUF, safetensors, .npy, .npz: the content says which
+    foreach ((string key, object value) in file.ReadMetadata())
+    {
+        Console.WriteLine($"{key}: {(value is string[] words ? string.Join(' ', words) : value)}");
+    }
+    // end sample
+}
+
+static void Channels(string path)
+{
+    using TensorChannelListener listener = TensorChannelListener.Listen(path);
+    Task<ulong> sending = Task.Run(() => Send(listener));
+    Receive(path);
+    Console.WriteLine($"copied {sending.Result}");
+}
+
+static ulong Send(TensorChannelListener listener)
+{
+    // sample: channel-send
+    using TensorChannel channel = listener.Accept(TimeSpan.FromSeconds(60));    // TensorChannelListener.Listen(path)
+    using Tensor tensor = Tensor.AllocateShared(ElementType.Int32, [3]);
+    using (TensorView<int> view = tensor.Pin<int>())
+    {
+        view[2] = 7;
+    }
+
+    channel.Send(tensor);                                   // sealed and read-only from here on; nothing is copied
+    channel.Finish();
+    // end sample
+    return channel.Info.CopiedBytes;
+}
+
+static void Receive(string path)
+{
+    // sample: channel-receive
+    using TensorChannel channel = TensorChannel.Connect(path, TimeSpan.FromSeconds(60));
+    foreach (Tensor tensor in channel.ReceiveAll())
+    {
+        using (tensor)
+        using (TensorView<int> view = tensor.Pin<int>())    // the same memory, mapped
+        {
+            Console.WriteLine(view.ReadOnlySpan[2]);
         }
     }
     // end sample
