@@ -32,10 +32,10 @@ TEST(Version, SeedStatusCodesHaveTheSeedsNumbers) {
 
 TEST(Version, EveryStatusHasANameAndUnknownOnesSaySo) {
     EXPECT_STREQ(hurray_status_name(HURRAY_OK), "OK");
-    for (HurrayStatus status = HURRAY_ERR_LIMIT_EXCEEDED; status < 0; ++status) {
+    for (HurrayStatus status = HURRAY_ERR_DISCONNECTED; status < 0; ++status) {
         EXPECT_STRNE(hurray_status_name(status), "UNKNOWN") << status;
     }
-    EXPECT_STREQ(hurray_status_name(HURRAY_ERR_LIMIT_EXCEEDED - 1), "UNKNOWN");
+    EXPECT_STREQ(hurray_status_name(HURRAY_ERR_DISCONNECTED - 1), "UNKNOWN");
     EXPECT_STREQ(hurray_status_name(1), "UNKNOWN");
 }
 
