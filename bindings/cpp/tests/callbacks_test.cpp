@@ -124,7 +124,7 @@ TEST_F(Callbacks, TensorsAreMadeWhenTheyAreWritten) {
         // What is announced has no bytes of others in front; what is made may.
         const auto model = std::move(*numbers(0).copy());
         for (int i = 0; i < 3; ++i) {
-            ASSERT_TRUE(writer->add_source("t" + std::to_string(i), *model.descriptor(),
+            ASSERT_TRUE(writer->add_source(std::string("t").append(std::to_string(i)), *model.descriptor(),
                                            [token, own = std::make_unique<int>(i)]() -> Result<Tensor> {
                                                ++*token;
                                                return numbers(static_cast<float>(10 * *own));
