@@ -83,6 +83,29 @@ fn readModel(path: []const u8, out: *std.Io.Writer, report: ?*hurray.Diagnostics
 }
 // end sample
 
+// sample: formats
+fn toHrry(from: []const u8, out: *std.Io.Writer, report: ?*hurray.Diagnostics) !void {
+    var file = try hurray.TensorFile.open(from, .{}, report); // GGUF, .npz, ...: recognised by the content
+    defer file.deinit();
+    var writer = try hurray.TensorFileWriter.toWriter(out, .{ .format = .hrry }, report);
+    defer writer.deinit();
+    for (0..(try file.info(report)).tensor_count) |i| {
+        var tensor = try file.tensor(i, report);
+        defer tensor.deinit();
+        try writer.add((try file.tensorInfo(i, report)).name, &tensor, report); // written from where it lies
+    }
+    for (0..(try file.info(report)).metadata_count) |i| {
+        const entry = try file.metadata(i, report);
+        switch (entry.value) {
+            .array => {}, // `metadataArray` makes a slice of one
+            else => try writer.setMetadataValue(entry.key, entry.value, report),
+        }
+    }
+    try writer.finish(report);
+    try out.flush();
+}
+// end sample
+
 // sample: stream
 fn pass(from: std.posix.fd_t, to: std.posix.fd_t, report: ?*hurray.Diagnostics) !usize {
     var reader = try hurray.TensorStreamReader.fromFd(from, .{}, report);
@@ -97,6 +120,30 @@ fn pass(from: std.posix.fd_t, to: std.posix.fd_t, report: ?*hurray.Diagnostics) 
         try writer.write(&tensor, report);
     }
     return count;
+}
+// end sample
+
+// sample: channel
+fn produce(socket: std.posix.fd_t, report: ?*hurray.Diagnostics) !void {
+    var channel = try hurray.TensorChannel.fromFd(socket, .{ .fd = .close }, report); // or connect, or a listener's accept
+    defer channel.deinit();
+    var tensor = try hurray.Tensor.allocateShared(.float32, &.{ 2, 3 }, 0, report); // goes through without a copy
+    defer tensor.deinit();
+    for (try (try tensor.view(report)).sliceMutable(f32, report), 1..) |*weight, i| weight.* = @floatFromInt(i);
+    try channel.send(&tensor, report); // sealed: from here on nobody can write to it
+    try channel.finish(report);
+}
+
+fn consume(socket: std.posix.fd_t, report: ?*hurray.Diagnostics) !f32 {
+    var channel = try hurray.TensorChannel.fromFd(socket, .{ .fd = .close, .max_tensor_bytes = 1 << 30 }, report);
+    defer channel.deinit();
+    var sum: f32 = 0;
+    while (try channel.receive(.fromSeconds(10), report)) |received| {
+        var tensor = received;
+        defer tensor.deinit(); // the producer gets its memory back
+        for (try (try tensor.view(report)).slice(f32, report)) |weight| sum += weight;
+    }
+    return sum;
 }
 // end sample
 
@@ -264,6 +311,38 @@ test "files" {
     var out: std.Io.Writer = .fixed(&text);
     try readModel(path, &out, null);
     try std.testing.expectEqualStrings("bias float64 { 2 }: 16 bytes\n", out.buffered());
+}
+
+test "formats" {
+    var tmp = std.testing.tmpDir(.{});
+    defer tmp.cleanup();
+    var path_buffer: [100]u8 = undefined;
+    const path = try std.fmt.bufPrint(&path_buffer, ".zig-cache/tmp/{s}/model", .{tmp.sub_path});
+    try writeModel(path, null);
+    const io = std.testing.io;
+    {
+        const out = try tmp.dir.createFile(io, "model.hrry", .{});
+        defer out.close(io);
+        var memory: [1000]u8 = undefined;
+        var writer = out.writer(io, &memory);
+        try toHrry(path, &writer.interface, null);
+    }
+    const converted = try std.fmt.bufPrint(&path_buffer, ".zig-cache/tmp/{s}/model.hrry", .{tmp.sub_path});
+    var file = try hurray.TensorFile.open(converted, .{}, null);
+    defer file.deinit();
+    try std.testing.expectEqual(.hrry, (try file.info(null)).format);
+    try std.testing.expectEqualStrings("a sample", (try file.metadataByKey("made by", null)).?.string);
+    var tensor = try file.tensorByName("bias", null);
+    defer tensor.deinit();
+    try std.testing.expectEqual(-0.5, (try (try tensor.view(null)).slice(f64, null))[1]);
+}
+
+test "channel" {
+    var ends: [2]std.posix.fd_t = undefined;
+    try std.testing.expectEqual(0, std.c.socketpair(std.posix.AF.UNIX, std.posix.SOCK.SEQPACKET, 0, &ends));
+    // The same in one process: what is sent waits for who receives it.
+    try produce(ends[0], null);
+    try std.testing.expectEqual(21, try consume(ends[1], null));
 }
 
 test "stream" {

@@ -33,6 +33,10 @@ pub const BufferInfo = struct {
     read_only: bool,
     /// Whether the handle belongs to a list or tensor.
     borrowed: bool,
+    /// Shared memory or a mapped file: other processes may have the same memory.
+    shared: bool,
+    /// Shared memory that is sealed: nobody can write to it or shrink it any more.
+    sealed: bool,
 };
 
 /// A buffer of the caller's.
@@ -49,6 +53,17 @@ pub const Buffer = struct {
         try library.ensure(diagnostics);
         var out: ?*abi.c.HurrayBuffer = null;
         try diagnostics_.check(library.table.buffer_allocate(byte_size, alignment, &out, diagnostics_.reportOf(diagnostics)));
+        return .{ .handle = .init(out.?) };
+    }
+
+    /// Allocates zeroed memory that goes through a channel without a copy; see `TensorChannel.send` for what that does to it. It is
+    /// shared with forks of the process. Linux only.
+    ///
+    /// Errors: those of `allocate`; HurrayLimitExceeded: no further file descriptor may be opened; HurrayIo.
+    pub fn allocateShared(byte_size: u64, alignment: u32, diagnostics: ?*Diagnostics) Error!Buffer {
+        try library.ensure(diagnostics);
+        var out: ?*abi.c.HurrayBuffer = null;
+        try diagnostics_.check(library.table.buffer_allocate_shared(byte_size, alignment, &out, diagnostics_.reportOf(diagnostics)));
         return .{ .handle = .init(out.?) };
     }
 
@@ -306,6 +321,8 @@ pub fn infoOf(handle: *const abi.c.HurrayBuffer, diagnostics: ?*Diagnostics) Err
         .share_count = raw.share_count,
         .read_only = flags.read_only,
         .borrowed = flags.borrowed,
+        .shared = flags.shared,
+        .sealed = flags.sealed,
     };
 }
 

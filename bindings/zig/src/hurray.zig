@@ -31,12 +31,15 @@ pub const AlignmentPolicy = constants.AlignmentPolicy;
 pub const CombineOp = constants.CombineOp;
 pub const CompositionRule = constants.CompositionRule;
 pub const Device = constants.Device;
+pub const FileAccess = constants.FileAccess;
 pub const FileFormat = constants.FileFormat;
 pub const HandleKind = constants.HandleKind;
+pub const InexactBlocks = constants.InexactBlocks;
 pub const KvRole = constants.KvRole;
 pub const Layout = constants.Layout;
 pub const MemberRole = constants.MemberRole;
 pub const MemoryClass = constants.MemoryClass;
+pub const MetadataType = constants.MetadataType;
 pub const Scheme = constants.Scheme;
 pub const StatisticsFlags = constants.StatisticsFlags;
 pub const Status = constants.Status;
@@ -116,6 +119,8 @@ pub const View = @import("view.zig").View;
 pub const StridedView = @import("strided_view.zig").StridedView;
 pub const PackedView = @import("packed_view.zig").PackedView;
 
+pub const Composite = @import("composite.zig").Composite;
+pub const MetadataValue = @import("file_metadata.zig").MetadataValue;
 pub const TensorFile = @import("tensor_file.zig").TensorFile;
 pub const TensorFileWriter = @import("tensor_file_writer.zig").TensorFileWriter;
 
@@ -123,3 +128,7 @@ const tensor_stream = @import("tensor_stream.zig");
 pub const FdOwnership = tensor_stream.FdOwnership;
 pub const TensorStreamReader = tensor_stream.TensorStreamReader;
 pub const TensorStreamWriter = tensor_stream.TensorStreamWriter;
+
+const tensor_channel = @import("tensor_channel.zig");
+pub const TensorChannel = tensor_channel.TensorChannel;
+pub const TensorChannelListener = tensor_channel.TensorChannelListener;

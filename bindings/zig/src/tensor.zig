@@ -33,6 +33,7 @@ pub const Tensor = struct {
     pub const fromBorrowed = tensor_create.fromBorrowed;
     pub const fromBools = tensor_create.fromBools;
     pub const allocate = tensor_create.allocate;
+    pub const allocateShared = tensor_create.allocateShared;
 
     /// Makes a tensor of a descriptor and its buffers. The list moves into the tensor and is empty afterwards; on failure
     /// it stays the caller's. The descriptor is copied.

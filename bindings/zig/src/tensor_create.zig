@@ -159,6 +159,19 @@ pub fn allocate(element_type: element.ElementType, shape: []const u64, alignment
     const byte_size = try denseByteSize(element_type, shape, diagnostics);
     var buffer = try Buffer.allocate(byte_size, alignment, diagnostics);
     defer buffer.deinit();
+    return denseOver(&buffer, element_type, shape, diagnostics);
+}
+
+/// As `allocate`, in memory that goes through a channel without a copy: see `Buffer.allocateShared`.
+pub fn allocateShared(element_type: element.ElementType, shape: []const u64, alignment: u32, diagnostics: ?*Diagnostics) Error!Tensor {
+    const byte_size = try denseByteSize(element_type, shape, diagnostics);
+    var buffer = try Buffer.allocateShared(byte_size, alignment, diagnostics);
+    defer buffer.deinit();
+    return denseOver(&buffer, element_type, shape, diagnostics);
+}
+
+/// A dense row-major tensor over a buffer, which moves into it.
+fn denseOver(buffer: *Buffer, element_type: element.ElementType, shape: []const u64, diagnostics: ?*Diagnostics) Error!Tensor {
     var builder = try DescriptorBuilder.init(element_type, .row_major, shape, diagnostics);
     defer builder.deinit();
     try builder.addBuffer(try buffer.entry(diagnostics), diagnostics);
@@ -166,7 +179,7 @@ pub fn allocate(element_type: element.ElementType, shape: []const u64, alignment
     defer descriptor.deinit();
     var list = try BufferList.init(diagnostics);
     defer list.deinit();
-    try list.push(&buffer, diagnostics);
+    try list.push(buffer, diagnostics);
     return Tensor.fromParts(&descriptor, &list, diagnostics);
 }
 

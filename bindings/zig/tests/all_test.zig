@@ -2,11 +2,13 @@
 
 test {
     _ = @import("buffer_test.zig");
+    _ = @import("channel_test.zig");
     _ = @import("descriptor_test.zig");
     _ = @import("exchange_test.zig");
     _ = @import("fields_test.zig");
     _ = @import("file_test.zig");
     _ = @import("fork_test.zig");
+    _ = @import("formats_test.zig");
     _ = @import("handoff_test.zig");
     _ = @import("large_test.zig");
     _ = @import("library_test.zig");

@@ -66,7 +66,7 @@ test "written files are read back" {
     try expectEqual(1, info.metadata_count);
     const metadata = try file.metadata(0, &diagnostics);
     try expectEqualStrings("key\x00\u{e4}", metadata.key);
-    try expectEqualStrings("value\x00", metadata.value);
+    try expectEqualStrings("value\x00", metadata.value.string);
     for (names, 0..) |name, i| {
         const index = (try file.find(name, &diagnostics)).?;
         const entry = try file.tensorInfo(index, &diagnostics);

@@ -21,18 +21,7 @@ const Witness = struct {
 
 /// Runs a function in a child and expects that it returned true.
 fn inChild(comptime body: anytype, arguments: anytype) !void {
-    const child = std.c.fork();
-    if (child == 0) {
-        const ok = @call(.auto, body, arguments) catch |err| {
-            std.debug.print("in the child: {s}\n", .{@errorName(err)});
-            std.c._exit(2);
-        };
-        std.c._exit(if (ok) 0 else 1);
-    }
-    try std.testing.expect(child > 0);
-    var status: c_int = undefined;
-    try expectEqual(child, std.c.waitpid(child, &status, 0));
-    try expectEqual(0, status);
+    try support.expectGood(try support.spawn(body, arguments));
 }
 
 fn endAll(tensors: []hurray.Tensor, context: *hurray.TensorContext, queue: *hurray.ReleaseQueue, witness: *const Witness) !bool {

@@ -161,3 +161,179 @@ test "wrong arguments are typed errors" {
     try support.expectFailure(error.HurrayInvalidArgument, .invalid_argument, "fd", hurray.TensorStreamReader.fromFd(-1, .{}, &diagnostics), &diagnostics);
     try support.expectFailure(error.HurrayInvalidArgument, .invalid_argument, "fd", hurray.TensorStreamWriter.toFd(-1, .borrow, &diagnostics), &diagnostics);
 }
+
+/// A reader that gives out a few bytes at a time, and fails in the end instead of ending, if it is to.
+const Trickle = struct {
+    interface: std.Io.Reader,
+    bytes: []const u8,
+    step: usize,
+    fails: bool = false,
+
+    fn init(bytes: []const u8, step: usize, buffer: []u8) Trickle {
+        return .{
+            .interface = .{ .vtable = &.{ .stream = stream }, .buffer = buffer, .seek = 0, .end = 0 },
+            .bytes = bytes,
+            .step = step,
+        };
+    }
+
+    fn stream(reader: *std.Io.Reader, writer: *std.Io.Writer, limit: std.Io.Limit) std.Io.Reader.StreamError!usize {
+        const self: *Trickle = @fieldParentPtr("interface", reader);
+        if (self.bytes.len == 0) return if (self.fails) error.ReadFailed else error.EndOfStream;
+        const count = try writer.write(limit.sliceConst(self.bytes[0..@min(self.step, self.bytes.len)]));
+        self.bytes = self.bytes[count..];
+        return count;
+    }
+};
+
+test "tensors pass through readers and writers of the language" {
+    const baseline = try support.Baseline.begin();
+    var collected: std.Io.Writer.Allocating = .init(gpa);
+    defer collected.deinit();
+    {
+        var writer = try hurray.TensorStreamWriter.toWriter(&collected.writer, null);
+        defer writer.deinit();
+        try writeThree(&writer);
+    }
+    var fixed: std.Io.Reader = .fixed(collected.written());
+    var whole = try hurray.TensorStreamReader.fromReader(&fixed, .{}, null);
+    defer whole.deinit();
+    try readThree(&whole);
+    // In pieces, with a buffer of the reader's own and without.
+    for ([_]usize{ 1, 7, 1000 }) |step| for ([_]usize{ 0, 16 }) |room| {
+        var memory: [16]u8 = undefined;
+        var trickle: Trickle = .init(collected.written(), step, memory[0..room]);
+        var reader = try hurray.TensorStreamReader.fromReader(&trickle.interface, .{}, null);
+        defer reader.deinit();
+        try readThree(&reader);
+    };
+    whole.deinit();
+    try baseline.expectSame();
+}
+
+test "failures of readers and writers come out as they were" {
+    const baseline = try support.Baseline.begin();
+    var diagnostics: hurray.Diagnostics = .{};
+    var collected: std.Io.Writer.Allocating = .init(gpa);
+    defer collected.deinit();
+    {
+        var writer = try hurray.TensorStreamWriter.toWriter(&collected.writer, null);
+        defer writer.deinit();
+        try writeThree(&writer);
+    }
+    for ([_]usize{ 0, 10, 50 }) |length| {
+        var trickle: Trickle = .init(collected.written()[0..length], 5, &.{});
+        trickle.fails = true;
+        var reader = try hurray.TensorStreamReader.fromReader(&trickle.interface, .{}, null);
+        defer reader.deinit();
+        try support.expectFailure(error.HurrayIo, .io, "ReadFailed", reader.next(&diagnostics), &diagnostics);
+        // What ends where it must not is no failure of the reader.
+        if (length > 0) {
+            var cut: std.Io.Reader = .fixed(collected.written()[0..length]);
+            var other = try hurray.TensorStreamReader.fromReader(&cut, .{}, null);
+            defer other.deinit();
+            try std.testing.expect(std.meta.isError(other.next(&diagnostics)));
+            try expect(diagnostics.code() != .io);
+        }
+    }
+    var room: [20]u8 = undefined;
+    var full: std.Io.Writer = .fixed(&room);
+    var writer = try hurray.TensorStreamWriter.toWriter(&full, null);
+    defer writer.deinit();
+    try support.expectFailure(error.HurrayIo, .io, "WriteFailed", writeBytes(&writer, &diagnostics), &diagnostics);
+    writer.deinit();
+    try baseline.expectSame();
+}
+
+fn writeBytes(writer: *hurray.TensorStreamWriter, diagnostics: *hurray.Diagnostics) !void {
+    var tensor = try hurray.Tensor.allocate(.uint8, &.{100}, 0, null);
+    defer tensor.deinit();
+    return writer.write(&tensor, diagnostics);
+}
+
+test "a tensor is read in parts, or passed over" {
+    const baseline = try support.Baseline.begin();
+    var diagnostics: hurray.Diagnostics = .{};
+    errdefer std.debug.print("{f}\n", .{&diagnostics});
+    var collected: std.Io.Writer.Allocating = .init(gpa);
+    defer collected.deinit();
+    {
+        var writer = try hurray.TensorStreamWriter.toWriter(&collected.writer, null);
+        defer writer.deinit();
+        try writeThree(&writer);
+    }
+    var source: std.Io.Reader = .fixed(collected.written());
+    var reader = try hurray.TensorStreamReader.fromReader(&source, .{}, &diagnostics);
+    defer reader.deinit();
+    var part: [5]u8 = undefined;
+    try support.expectFailure(error.HurrayInvalidArgument, .invalid_argument, "", reader.read(&part, &diagnostics), &diagnostics);
+    try support.expectFailure(error.HurrayInvalidArgument, .invalid_argument, "", reader.skip(&diagnostics), &diagnostics);
+    {
+        var descriptor = (try reader.begin(&diagnostics)).?;
+        defer descriptor.deinit();
+        try std.testing.expectEqualSlices(u64, &.{3}, (try descriptor.info(&diagnostics)).shape);
+        // It is not complete.
+        try support.expectFailure(error.HurrayInvalidArgument, .invalid_argument, "", reader.begin(&diagnostics), &diagnostics);
+        try support.expectFailure(error.HurrayInvalidArgument, .invalid_argument, "", reader.next(&diagnostics), &diagnostics);
+        var bytes: std.ArrayList(u8) = .empty;
+        defer bytes.deinit(gpa);
+        while (true) {
+            const got = try reader.read(&part, &diagnostics);
+            if (got.len == 0) break;
+            try bytes.appendSlice(gpa, got);
+        }
+        const entry = try descriptor.bufferEntry(0, &diagnostics);
+        try expectEqual(entry.byte_size, bytes.items.len);
+        const offset: usize = @intCast((try descriptor.info(&diagnostics)).byte_offset);
+        try std.testing.expectEqualSlices(u8, std.mem.sliceAsBytes(@as([]const f32, &.{ 1, 2, 3 })), bytes.items[offset..][0..12]);
+    }
+    {
+        var skipped = (try reader.begin(&diagnostics)).?;
+        defer skipped.deinit();
+        try expectEqual(hurray.ElementType.bool, (try skipped.info(&diagnostics)).element_type);
+        try reader.skip(&diagnostics);
+    }
+    // Tensors as wholes come between.
+    var third = (try reader.next(&diagnostics)).?;
+    defer third.deinit();
+    try expect(try reader.begin(&diagnostics) == null);
+    try expect(try reader.next(&diagnostics) == null);
+    reader.deinit();
+    third.deinit();
+    try std.testing.expectError(error.HurrayClosed, reader.begin(null));
+    try baseline.expectSame();
+}
+
+test "a .hrry file is read from a pipe as a stream; names are there at the end" {
+    const baseline = try support.Baseline.begin();
+    var diagnostics: hurray.Diagnostics = .{};
+    errdefer std.debug.print("{f}\n", .{&diagnostics});
+    var file: std.Io.Writer.Allocating = .init(gpa);
+    defer file.deinit();
+    const names = [_][]const u8{ "z", "\u{2192}", "nul\x00\u{e4}" };
+    {
+        var writer = try hurray.TensorFileWriter.toWriter(&file.writer, .{ .format = .hrry }, &diagnostics);
+        defer writer.deinit();
+        for (names, 0..) |name, i| {
+            var tensor = try hurray.Tensor.allocate(.int32, &.{i}, 0, &diagnostics);
+            defer tensor.deinit();
+            try writer.add(name, &tensor, &diagnostics);
+        }
+        try writer.finish(&diagnostics);
+    }
+    var trickle: Trickle = .init(file.written(), 999, &.{});
+    var reader = try hurray.TensorStreamReader.fromReader(&trickle.interface, .{ .hrry_file = true }, &diagnostics);
+    defer reader.deinit();
+    for (0..names.len) |i| {
+        try support.expectFailure(error.HurrayInvalidArgument, .invalid_argument, "", reader.name(0, &diagnostics), &diagnostics);
+        var tensor = (try reader.next(&diagnostics)).?;
+        defer tensor.deinit();
+        try expectEqual(i, (try tensor.view(&diagnostics)).elementCount());
+    }
+    try expect(try reader.next(&diagnostics) == null);
+    for (names, 0..) |name, i| try std.testing.expectEqualStrings(name, try reader.name(i, &diagnostics));
+    try support.expectFailure(error.HurrayIndexOutOfBounds, .index_out_of_bounds, "", reader.name(3, &diagnostics), &diagnostics);
+    reader.deinit();
+    try std.testing.expectError(error.HurrayClosed, reader.name(0, null));
+    try baseline.expectSame();
+}

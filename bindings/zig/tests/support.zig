@@ -83,3 +83,32 @@ pub fn offsetOf(index: []const u64, strides: []const i64) i64 {
 pub fn pathIn(tmp: *const std.testing.TmpDir, name: []const u8) ![:0]u8 {
     return std.fmt.allocPrintSentinel(gpa, ".zig-cache/tmp/{s}/{s}", .{ tmp.sub_path, name }, 0);
 }
+
+/// Runs a function in a child of this process; it returns whether all was as it should be.
+pub fn spawn(comptime body: anytype, arguments: anytype) !std.c.pid_t {
+    const child = std.c.fork();
+    if (child == 0) {
+        const ok = @call(.auto, body, arguments) catch |err| {
+            std.debug.print("in the child: {s}\n", .{@errorName(err)});
+            std.c._exit(2);
+        };
+        std.c._exit(if (ok) 0 else 1);
+    }
+    try std.testing.expect(child > 0);
+    return child;
+}
+
+/// Waits for a child, and expects that its function returned true.
+pub fn expectGood(child: std.c.pid_t) !void {
+    var status: c_int = undefined;
+    try std.testing.expectEqual(child, std.c.waitpid(child, &status, 0));
+    try std.testing.expectEqual(0, status);
+}
+
+/// Two ends of a connected socket, as channels are made of.
+pub fn socketPair() ![2]std.posix.fd_t {
+    var ends: [2]std.posix.fd_t = undefined;
+    const kind = std.posix.SOCK.SEQPACKET | std.posix.SOCK.CLOEXEC;
+    try std.testing.expectEqual(0, std.c.socketpair(std.posix.AF.UNIX, kind, 0, &ends));
+    return ends;
+}
