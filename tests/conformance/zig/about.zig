@@ -13,6 +13,8 @@ pub fn run(io: std.Io, diagnostics: *hurray.Diagnostics) !void {
     try writeFacts(&json, info);
     try json.objectField("library_path");
     try json.write(info.library_path);
+    try json.objectField("channels");
+    try json.write(true);
     try json.endObject();
     try output.interface.writeByte('\n');
     try output.interface.flush();

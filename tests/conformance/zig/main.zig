@@ -5,11 +5,13 @@ const hurray = @import("hurray");
 const about = @import("about.zig");
 const golden = @import("golden.zig");
 const relay = @import("relay.zig");
+const Transport = @import("transport.zig").Transport;
 
 const usage =
     \\usage: driver about
     \\       driver golden                 paths on standard input
-    \\       driver relay NAMES REPORT     stream on standard input and output
+    \\       driver relay NAMES REPORT [--channel-in FD] [--channel-out FD]
+    \\                                     stream on standard input and output, or channels
     \\
 ;
 
@@ -39,8 +41,9 @@ fn run(init: std.process.Init, diagnostics: *hurray.Diagnostics) !void {
     const command = if (arguments.len == 0) "" else arguments[0];
     if (std.mem.eql(u8, command, "about") and arguments.len == 1) return about.run(init.io, diagnostics);
     if (std.mem.eql(u8, command, "golden") and arguments.len == 1) return golden.run(init.io, init.gpa, diagnostics);
-    if (std.mem.eql(u8, command, "relay") and arguments.len == 3) {
-        return relay.run(init.io, init.gpa, arguments[1], arguments[2], diagnostics);
+    if (std.mem.eql(u8, command, "relay") and arguments.len >= 3) {
+        const transport: Transport = try .parse(arguments[3..]);
+        return relay.run(init.io, init.gpa, arguments[1], arguments[2], transport, diagnostics);
     }
     return error.Usage;
 }

@@ -1,23 +1,25 @@
-//! A stage of the relay: a stream from file descriptor 0 to file descriptor 1, a tensor at a time, with a report.
+//! A stage of the relay: tensors from standard input or a channel to standard output or a channel, one at a time, with a report.
 
 const std = @import("std");
 const hurray = @import("hurray");
 const measure = @import("measure.zig");
 const names_ = @import("names.zig");
 const Report = @import("report.zig").Report;
+const transport_ = @import("transport.zig");
 
 pub fn run(
     io: std.Io,
     gpa: std.mem.Allocator,
     names_path: []const u8,
     report_path: []const u8,
+    transport: transport_.Transport,
     diagnostics: *hurray.Diagnostics,
 ) !void {
     const live_before = (try hurray.liveHandles(.any, diagnostics)).handles;
     var report: Report = undefined;
     try report.open(io, report_path);
     defer report.close();
-    try passOn(io, gpa, names_path, &report, diagnostics);
+    try passOn(io, gpa, names_path, &report, transport, diagnostics);
     const live_after = (try hurray.liveHandles(.any, diagnostics)).handles;
     try report.finish(@as(i64, @intCast(live_after)) - @as(i64, @intCast(live_before)), diagnostics);
 }
@@ -27,17 +29,18 @@ fn passOn(
     gpa: std.mem.Allocator,
     names_path: []const u8,
     report: *Report,
+    transport: transport_.Transport,
     diagnostics: *hurray.Diagnostics,
 ) !void {
-    var reader = try hurray.TensorStreamReader.fromFd(0, .{}, diagnostics);
-    defer reader.deinit();
-    var writer = try hurray.TensorStreamWriter.toFd(1, .borrow, diagnostics);
-    defer writer.deinit();
+    var input: transport_.Input = try .open(transport, diagnostics);
+    defer input.close();
+    var output: transport_.Output = try .open(transport, diagnostics);
+    defer output.close();
     var names: ?names_.Names = null;
     defer if (names) |*list| list.deinit();
     var count: usize = 0;
     while (true) : (count += 1) {
-        var next = try reader.next(diagnostics);
+        var next = try input.next(diagnostics);
         // From here on the time is this stage's own: before, it waited for the one in front.
         const started: std.Io.Timestamp = .now(io, .awake);
         // The list is complete before the first tensor is sent, so it is read when that has arrived.
@@ -51,9 +54,12 @@ fn passOn(
             const view = try tensor.view(diagnostics);
             const digest = try measure.digestOf(&view, diagnostics);
             try report.add(all[count], &view, digest, started);
-            try writer.write(&tensor, diagnostics);
+            try output.put(&tensor, diagnostics);
         } else {
             if (count != all.len) return mismatch("fewer", all.len);
+            try output.finish(diagnostics);
+            report.received = try input.info(diagnostics);
+            report.sent = try output.info(diagnostics);
             return;
         }
     }

@@ -3,6 +3,7 @@
 const std = @import("std");
 const hurray = @import("hurray");
 const about = @import("about.zig");
+const mapped = @import("mapped.zig");
 const Digest = @import("measure.zig").Digest;
 
 pub const Report = struct {
@@ -13,6 +14,9 @@ pub const Report = struct {
     began: std.Io.Timestamp,
     tensors: u64,
     bytes: u64,
+    /// Of the channels that tensors came from and went to; null for streams.
+    received: ?hurray.TensorChannel.Info,
+    sent: ?hurray.TensorChannel.Info,
 
     /// The writer points into the struct, which must stay where it is.
     pub fn open(self: *Report, io: std.Io, path: []const u8) !void {
@@ -25,6 +29,8 @@ pub const Report = struct {
         self.began = .now(io, .awake);
         self.tensors = 0;
         self.bytes = 0;
+        self.received = null;
+        self.sent = null;
     }
 
     pub fn close(self: *Report) void {
@@ -55,6 +61,9 @@ pub const Report = struct {
         if (digest.sum == null) try json.write(null) else try json.print("\"{x:0>16}\"", .{bits});
         try json.objectField("nanos");
         try json.write(nanos);
+        try json.objectField("mapped");
+        var place: [64]u8 = undefined;
+        try json.write(if (digest.bytes == 0) null else try mapped.fileAt(self.io, view.address(), &place));
         try json.endObject();
         try self.output.interface.writeByte('\n');
         self.tensors += 1;
@@ -72,6 +81,12 @@ pub const Report = struct {
         try json.write(self.bytes);
         try json.objectField("nanos");
         try json.write(self.since(self.began));
+        try json.objectField("received_bytes");
+        try json.write(if (self.received) |info| info.received_bytes else null);
+        try json.objectField("passed_bytes");
+        try json.write(if (self.sent) |info| info.passed_bytes else null);
+        try json.objectField("copied_bytes");
+        try json.write(if (self.sent) |info| info.copied_bytes else null);
         try json.objectField("live_handles");
         try json.write(live_handles);
         try json.endObject();
