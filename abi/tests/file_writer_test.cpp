@@ -386,6 +386,8 @@ TEST_F(FileWriter, SourcesThatMisbehaveAreTypedErrors) {
             if (status == HURRAY_OK) status = hurray_file_writer_finish(writer, &error);
             EXPECT_EQ(status, expected) << error.message;
             EXPECT_EQ(source.calls, 1);
+            EXPECT_EQ(hurray_file_writer_finish(writer, &error), HURRAY_ERR_INVALID_ARGUMENT)
+                << "no file without a tensor that was announced";
             EXPECT_EQ(hurray_file_writer_destroy(&writer), HURRAY_OK);
             EXPECT_EQ(source.calls, 1);
             EXPECT_TRUE(std::filesystem::is_empty(folder_));

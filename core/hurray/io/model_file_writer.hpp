@@ -55,7 +55,8 @@ public:
 
     /// Announces a tensor that is made when it is written, so that a large conversion needs no more memory than one tensor.
     /// `source` must give a tensor of the announced type, shape, layout and buffer sizes: anything else is
-    /// invalid_argument. Errors: as add(), and those of the source, now or at finish().
+    /// invalid_argument. Errors: as add(), and those of the source, now or at finish(); after those the writer can only be
+    /// destroyed, so that no file lacks a tensor that was announced.
     virtual Result<void> add(std::string_view name, const Descriptor& descriptor, TensorSource source) = 0;
 
     /// Adds a composite: its head as `name`, its members, in pre-order, as `name/0`, `name/1`, ..., `name/1/0`, ...

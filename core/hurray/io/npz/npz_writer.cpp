@@ -65,8 +65,11 @@ Result<void> NpzWriter::add(std::string_view name, const Tensor& tensor) {
 Result<void> NpzWriter::add(std::string_view name, const Descriptor& descriptor, TensorSource source) {
     if (auto checked = check_name(name); !checked) return checked;
     if (const auto plan = plan_npy(format_words, name, descriptor); !plan) return std::unexpected(plan.error());
+    // A file must not be finished without a tensor that was announced.
+    failed_ = true;
     const auto made = make_announced(name, descriptor, source);
     if (!made) return std::unexpected(made.error());
+    failed_ = false;
     return write(name, *made);
 }
 
