@@ -16,6 +16,7 @@ from ._constants import (
     MAX_TILE_LEVELS,
     AlignmentPolicy,
     BufferFlags,
+    ChannelFlags,
     CombineOp,
     CompositionRule,
     Device,
@@ -38,7 +39,7 @@ from ._constants import (
 from ._loader import load
 from ._version import __version__
 from .buffer import Buffer, BufferList, ReleaseQueue, TensorContext
-from .channel import Channel, ChannelListener
+from .channel import Channel, ChannelInfo, ChannelListener, ChannelOptions
 from .composite import Composite, CompositeBuilder
 from .descriptor import BufferHandle, Descriptor, DescriptorBuilder, peek_length
 from .errors import (
@@ -95,7 +96,10 @@ __all__ = [
     "BufferList",
     "BusyError",
     "Channel",
+    "ChannelFlags",
+    "ChannelInfo",
     "ChannelListener",
+    "ChannelOptions",
     "ClosedError",
     "CombineOp",
     "Composite",

@@ -45,7 +45,7 @@ class Buffer(_native.Handle):
     @classmethod
     def allocate_shared(cls, byte_size: int, *, alignment: int = 64) -> Buffer:
         """New zeroed memory that goes through a channel without a copy: Channel.send makes it read-only where nobody else has it,
-        or where it was marked with set_read_only. See docs/channel.md."""
+        or where it was marked with set_readonly. See docs/channel.md."""
         return _native.buffer_allocate_shared(byte_size, alignment)
 
     @classmethod

@@ -11,7 +11,7 @@ from ._constants import ChannelFlags, HandleKind
 from ._structs import ChannelInfo, ChannelOptions
 from .tensor import Tensor
 
-__all__ = ["Channel", "ChannelListener"]
+__all__ = ["Channel", "ChannelInfo", "ChannelListener", "ChannelOptions"]
 
 Path = Union[str, bytes, "os.PathLike[str]"]
 

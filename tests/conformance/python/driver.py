@@ -11,8 +11,10 @@ import numpy as np
 import elements
 import hurray
 from descriptor_json import describe, rebuild
+from transport import Input, Output, mapped
 
-USAGE = "usage: driver about | driver golden < PATHS | driver relay NAMES REPORT < STREAM > STREAM"
+USAGE = ("usage: driver about | driver golden < PATHS | "
+         "driver relay NAMES REPORT [--channel-in FD] [--channel-out FD] < STREAM > STREAM")
 
 
 def facts():
@@ -23,7 +25,7 @@ def facts():
 
 
 def about():
-    print(json.dumps({**facts(), "library_path": hurray.runtime_info().library_path}))
+    print(json.dumps({**facts(), "library_path": hurray.runtime_info().library_path, "channels": True}))
 
 
 def error_json(error):
@@ -71,38 +73,55 @@ def read(name, tensor):
         bits = "7ff8000000000000" if total != total else struct.pack(">d", total).hex()
     finite = total is not None and np.isfinite(total)
     return {"name": name, "type": tensor.dtype.name.lower(), "shape": list(tensor.shape), "bytes": size,
-            "crc32": f"{crc:08x}", "sum": total if finite else None, "sum_bits": bits, "nanos": nanos}
+            "crc32": f"{crc:08x}", "sum": total if finite else None, "sum_bits": bits, "nanos": nanos,
+            "mapped": mapped(tensor)}
 
 
-def relay(names_path, report_path):
+def relay(names_path, report_path, channel_in=None, channel_out=None):
     hurray.load()
     before = hurray.live_handles().handles
     started = time.perf_counter_ns()
     with open(names_path, encoding="utf-8") as file:
         names = [json.loads(line) for line in file if line.strip()]
     count, size = 0, 0
-    with open(report_path, "w", encoding="utf-8") as report, hurray.Reader.from_fd(0) as reader, \
-            hurray.Writer.to_fd(1) as writer:
-        for arrived in reader:
+    with open(report_path, "w", encoding="utf-8") as report, Input(channel_in) as arriving, Output(channel_out) as leaving:
+        for arrived in arriving:
             with arrived:
                 if count == len(names):
                     raise ValueError(f"the stream has more tensors than the {len(names)} names")
                 with hurray.from_hurray(arrived) as tensor:
                     line = read(names[count], tensor)
-                    writer.write(tensor)
+                    leaving.put(tensor)
             report.write(json.dumps(line) + "\n")
             count += 1
             size += line["bytes"]
         if count != len(names):
             raise ValueError(f"{len(names)} names, but the stream has only {count} tensors")
-        reader.close()
-        writer.close()
+        leaving.finish()
+        totals = {**arriving.totals(), **leaving.totals()}
+        arriving.close()
+        leaving.close()
         hurray.drain()
         last = {**facts(), "tensors": count, "bytes": size, "nanos": time.perf_counter_ns() - started,
-                "live_handles": hurray.live_handles().handles - before}
+                "live_handles": hurray.live_handles().handles - before, **totals}
         report.write(json.dumps(last) + "\n")
         if last["live_handles"] != 0:
             raise ValueError(f"{last['live_handles']} handles are still alive")
+
+
+def channel_ends(options):
+    """The keywords for relay that options stand for; None for wrong usage."""
+    ends = {}
+    while options:
+        match options:
+            case ["--channel-in" | "--channel-out" as option, number, *options] if number.isascii() and number.isdigit():
+                keyword = option.removeprefix("--").replace("-", "_")
+                if keyword in ends:
+                    return None
+                ends[keyword] = int(number)
+            case _:
+                return None
+    return ends
 
 
 def main(arguments):
@@ -112,8 +131,8 @@ def main(arguments):
                 about()
             case ["golden"]:
                 return golden()
-            case ["relay", names, report]:
-                relay(names, report)
+            case ["relay", names, report, *options] if (ends := channel_ends(options)) is not None:
+                relay(names, report, **ends)
             case _:
                 print(USAGE, file=sys.stderr)
                 return 2
