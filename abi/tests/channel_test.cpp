@@ -212,7 +212,7 @@ TEST_F(Channel, TensorsOfFilesTravelAsTheFile) {
               static_cast<std::ptrdiff_t>(original.prefix));
     EXPECT_EQ(buffer.flags & (HURRAY_BUFFER_SHARED | HURRAY_BUFFER_SEALED), HURRAY_BUFFER_SHARED) << "a file cannot be sealed";
     const Mapping here = mapping_of(view_of(other).data);
-    EXPECT_TRUE(here.file.ends_with(":" + std::to_string(status.st_ino))) << here.file;
+    EXPECT_TRUE(here.file.ends_with(std::string(":").append(std::to_string(status.st_ino)))) << here.file;
     EXPECT_EQ(here.file, mapping_of(view_of(tensor).data).file);
     EXPECT_EQ(here.offset, mapping_of(view_of(tensor).data).offset);
     HurrayTensor* again = received(ends.second);
