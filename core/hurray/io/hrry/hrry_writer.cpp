@@ -197,7 +197,7 @@ Result<void> HrryWriter::add(std::string_view name, const Descriptor& descriptor
     if (auto open = check_open(); !open) return open;
     if (auto checked = check_name(name); !checked) return checked;
     // A file must not be finished without a tensor that was announced.
-    broken_ = true;
+    broken_ = static_cast<bool>(source);
     const auto tensor = make_announced(name, descriptor, source);
     if (!tensor) return std::unexpected(tensor.error());
     broken_ = false;

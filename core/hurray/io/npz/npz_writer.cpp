@@ -66,7 +66,7 @@ Result<void> NpzWriter::add(std::string_view name, const Descriptor& descriptor,
     if (auto checked = check_name(name); !checked) return checked;
     if (const auto plan = plan_npy(format_words, name, descriptor); !plan) return std::unexpected(plan.error());
     // A file must not be finished without a tensor that was announced.
-    failed_ = true;
+    failed_ = static_cast<bool>(source);
     const auto made = make_announced(name, descriptor, source);
     if (!made) return std::unexpected(made.error());
     failed_ = false;

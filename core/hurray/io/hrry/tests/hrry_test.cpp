@@ -483,16 +483,27 @@ TEST(HrryWriter, TensorsAreMadeWhenTheyAreWritten) {
                          })
                     .has_value());
     EXPECT_EQ(calls, 1);
-    const auto other = out->add("u", tensor.descriptor, [] { return make_tensor({.shape = {5, 4}}); });
-    ASSERT_FALSE(other.has_value());
-    EXPECT_EQ(other.error().code, Status::invalid_argument);
-    const auto failed = out->add("u", tensor.descriptor,
-                                 []() -> Result<Tensor> { return fail(Status::cancelled, Error::no_offset, "no"); });
-    EXPECT_EQ(failed.error().code, Status::cancelled);
     const Bytes image = out.finish();
     const auto file = open_image(image);
     ASSERT_EQ(file.value()->tensor_count(), 1U);
     EXPECT_TRUE(same_data(file.value()->tensor(0).value(), tensor));
+}
+
+TEST(HrryWriter, NoFileIsFinishedWithoutATensorThatWasAnnounced) {
+    const Tensor tensor = make_tensor({.shape = {5, 5}});
+    const std::pair<TensorSource, Status> sources[] = {
+        {[] { return Result<Tensor>(make_tensor({.shape = {5, 4}})); }, Status::invalid_argument},
+        {[]() -> Result<Tensor> { return fail(Status::cancelled, Error::no_offset, "no"); }, Status::cancelled}};
+    for (const auto& [source, expected] : sources) {
+        const auto writer = HrryWriter::create(std::make_unique<MemorySink>(), {});
+        ASSERT_TRUE(writer.has_value());
+        const auto failed = (*writer)->add("u", tensor.descriptor, source);
+        ASSERT_FALSE(failed.has_value());
+        EXPECT_EQ(failed.error().code, expected);
+        const auto finished = (*writer)->finish();
+        ASSERT_FALSE(finished.has_value());
+        EXPECT_EQ(finished.error().code, Status::invalid_argument);
+    }
 }
 
 TEST(HrryWriter, ACompositeCanBeAddedTensorByTensorAndMustBecomeWhole) {

@@ -146,8 +146,11 @@ TEST(NpzWriter, AnAnnouncedTensorIsMadeWhenItIsAdded) {
     std::string image;
     const auto writer = writer_to(image);
     EXPECT_TRUE(writer->add("a", tensor.descriptor, [&] { return Result<Tensor>(tensor); }).has_value());
-    EXPECT_EQ(writer->add("b", tensor.descriptor, [&] { return Result<Tensor>(other); }).error().code, Status::invalid_argument);
     ASSERT_TRUE(writer->finish().has_value());
+    std::string unfinished;
+    const auto failed = writer_to(unfinished);
+    EXPECT_EQ(failed->add("b", tensor.descriptor, [&] { return Result<Tensor>(other); }).error().code, Status::invalid_argument);
+    EXPECT_EQ(failed->finish().error().code, Status::invalid_argument) << "no archive without what was announced";
     const auto file = NpzFile::open(mapped_image(image)).value();
     ASSERT_EQ(file->tensor_count(), 1U);
     EXPECT_EQ(rows_of(file->tensor(0).value()), rows_of(tensor));
