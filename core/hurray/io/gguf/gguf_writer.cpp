@@ -185,6 +185,9 @@ Result<std::unique_ptr<GgufWriter>> GgufWriter::create(std::unique_ptr<ByteSink>
     if (options.data_alignment != 0 && !is_alignment(options.data_alignment)) {
         return no_alignment("data_alignment", options.data_alignment);
     }
+    if (!options.sorted_index) {
+        return fail(Status::invalid_argument, Error::no_offset, "sorted_index: GGUF has no choice of its order");
+    }
     if (options.compress) {
         return fail(Status::invalid_argument, Error::no_offset, "compress: GGUF is never compressed");
     }

@@ -20,6 +20,9 @@ Result<std::unique_ptr<NpyWriter>> NpyWriter::create(std::unique_ptr<ByteSink> s
     if (options.data_alignment != 0) {
         return fail(Status::invalid_argument, Error::no_offset, "data_alignment: a .npy file has none to choose, expected 0");
     }
+    if (!options.sorted_index) {
+        return fail(Status::invalid_argument, Error::no_offset, "sorted_index: a .npy file has no index");
+    }
     if (options.compress) {
         return fail(Status::invalid_argument, Error::no_offset, "compress: a .npy file is not compressed (.npz can be)");
     }

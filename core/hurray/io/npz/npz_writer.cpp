@@ -31,6 +31,9 @@ Result<std::unique_ptr<NpzWriter>> NpzWriter::create(std::unique_ptr<ByteSink> s
     if (options.data_alignment != 0) {
         return fail(Status::invalid_argument, Error::no_offset, "data_alignment: a .npz file has none to choose, expected 0");
     }
+    if (!options.sorted_index) {
+        return fail(Status::invalid_argument, Error::no_offset, "sorted_index: a .npz file has no choice of its order");
+    }
     return std::unique_ptr<NpzWriter>(new NpzWriter(std::move(sink), options.compress));
 }
 

@@ -440,6 +440,7 @@ TEST(GgufWriter, TheAlignmentOfTheDataAndWhoSaysIt) {
         EXPECT_EQ(refused.error().code, Status::invalid_argument);
     }
     EXPECT_FALSE(GgufWriter::create(std::make_unique<MemorySink>(), {.compress = true}).has_value());
+    EXPECT_FALSE(GgufWriter::create(std::make_unique<MemorySink>(), {.sorted_index = false}).has_value());
     Rewritten file;
     for (const std::uint64_t bad : {std::uint64_t{0}, std::uint64_t{48}, std::uint64_t{1} << 40}) {
         EXPECT_EQ(file.writer().set_metadata("general.alignment", uint_value(bad)).error().code,

@@ -138,6 +138,7 @@ TEST(NpzWriter, WhatTheFormatCannotHoldIsRefusedAndLeavesNothing) {
     EXPECT_EQ(writer->finish().error().code, Status::invalid_argument);
     EXPECT_EQ(writer->add("b", tensor).error().code, Status::invalid_argument);
     EXPECT_EQ(write_npz(std::make_unique<StringSink>(image), {.data_alignment = 64}).error().code, Status::invalid_argument);
+    EXPECT_EQ(write_npz(std::make_unique<StringSink>(image), {.sorted_index = false}).error().code, Status::invalid_argument);
 }
 
 TEST(NpzWriter, AnAnnouncedTensorIsMadeWhenItIsAdded) {
