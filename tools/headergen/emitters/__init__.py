@@ -12,6 +12,7 @@ EMITTERS = {
         "layout",
         "version_script",
         "abi_page",
+        "coverage_page",
         "stub",
         "null_test",
         "null_mutants",

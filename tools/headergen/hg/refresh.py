@@ -15,6 +15,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="refresh", description="Rewrites all generated files: headers, abi.json, and "
                                                                  "what the emitters make of it.")
     parser.add_argument("--check", action="store_true", help="change nothing; fail with a diff when something is stale")
+    parser.add_argument("--without", metavar="EMITTER", help="leave out what this emitter makes")
     parser.add_argument("--root", type=Path, default=cli.repository(), help="root of the repository")
     options = parser.parse_args(arguments)
     root = options.root.absolute()
@@ -31,7 +32,7 @@ def main(arguments: list[str]) -> int:
         if broken:
             return _fail("\n".join(broken))
         files.update(run.generate(root, chosen, abi))
-        emitted, owned = emit.emit_all(root, file, files[chosen.abi_json])
+        emitted, owned = emit.emit_all(root, file, files[chosen.abi_json], options.without)
         files.update(emitted)
         folders += owned
     if options.check:
