@@ -353,23 +353,7 @@ func received(tensor *capi.Tensor, err error) (*Tensor, error) {
 // Tensors receives until the peer has finished. Each tensor is closed, and so given back, when the body of the loop is
 // done with it: what is to last longer is shared with Tensor.Share. After an error it ends.
 func (c *Channel) Tensors(ctx context.Context) iter.Seq2[*Tensor, error] {
-	return func(yield func(*Tensor, error) bool) {
-		for c.yieldReceived(ctx, yield) {
-		}
-	}
-}
-
-func (c *Channel) yieldReceived(ctx context.Context, yield func(*Tensor, error) bool) bool {
-	tensor, err := c.Receive(ctx)
-	if err == io.EOF {
-		return false
-	}
-	if err != nil {
-		yield(nil, err)
-		return false
-	}
-	defer tensor.Close()
-	return yield(tensor, nil)
+	return items(func() (*Tensor, error) { return c.Receive(ctx) })
 }
 
 // Process takes in what has come, without waiting: what the peer has released ends here. For a process that sends and

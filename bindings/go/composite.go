@@ -1,6 +1,7 @@
 package hurray
 
 import (
+	"context"
 	"runtime"
 	"unsafe"
 
@@ -146,6 +147,29 @@ func (c *Composite) Member(i int) (CompositeMember, error) {
 	default:
 		return newComposite(composite), nil
 	}
+}
+
+// Merged copies all elements of a partition or an overlay into one new tensor of the head's shape and type, which the
+// caller closes: row-major, in memory of the library. Elements are those of the members bit for bit; quantized members are
+// dequantized, corrections applied in their order. The unit of progress is bytes put in place; nobody else may use the
+// composite meanwhile, Progress included. Since version 4 of the C ABI.
+//
+// Errors: ErrUnsupported for a group, a private rule, an opaque member, sums that are not defined, memory that the CPU
+// cannot read; ErrInvalidLayout for index arrays that break a rule; ErrInvalidSyncMode; those of Tensor.Dequantize;
+// ErrLimitExceeded; ErrOutOfMemory; ErrCancelled.
+func (c *Composite) Merged(ctx context.Context, options *WorkOptions) (*Tensor, error) {
+	const op = "Composite.Merged"
+	var result *capi.Tensor
+	err := c.use(op, func(handle *capi.Composite) error {
+		return work(op, ctx, options, func(record *capi.WorkOptions, report *capi.Error) int32 {
+			return capi.CallCompositeMerged(handle, record, &result, report)
+		})
+	})
+	runtime.KeepAlive(c)
+	if err != nil {
+		return nil, err
+	}
+	return newTensor(result), nil
 }
 
 // Close ends the composite; its members' memory lives as long as something else shares it. Closing once more does

@@ -206,30 +206,37 @@ func buildDescriptor(op string, spec DescriptorSpec, privateTags bool) (*Descrip
 	if shard := spec.Shard; shard != nil && (len(shard.ParentShape) != len(spec.Shape) || len(shard.Offset) != len(spec.Shape)) {
 		return nil, invalid(op, "the shard's slices and the shape differ in length")
 	}
-	var builder *capi.DescriptorBuilder
-	err := call(op, func(report *capi.Error) int32 {
-		return capi.CallDescriptorBuilderNew(uint8(spec.ElementType), uint8(spec.Layout), unsafe.SliceData(spec.Shape),
-			uint32(len(spec.Shape)), &builder, report)
-	})
+	builder, err := newBuilder(op, &spec, privateTags)
 	if err != nil {
 		return nil, err
 	}
 	defer capi.CallDescriptorBuilderDestroy(&builder)
-	if privateTags {
-		err = call(op, func(report *capi.Error) int32 { return capi.CallDescriptorBuilderAllowPrivateTags(builder, report) })
-		if err != nil {
-			return nil, err
-		}
-	}
-	if err := fill(op, builder, &spec); err != nil {
-		return nil, err
-	}
 	var handle *capi.Descriptor
 	err = call(op, func(report *capi.Error) int32 { return capi.CallDescriptorBuilderBuild(builder, &handle, report) })
 	if err != nil {
 		return nil, err
 	}
 	return newDescriptor(handle), nil
+}
+
+// newBuilder makes a builder that has everything of a spec, and that the caller destroys.
+func newBuilder(op string, spec *DescriptorSpec, privateTags bool) (*capi.DescriptorBuilder, error) {
+	var builder *capi.DescriptorBuilder
+	err := call(op, func(report *capi.Error) int32 {
+		return capi.CallDescriptorBuilderNew(uint8(spec.ElementType), uint8(spec.Layout), unsafe.SliceData(spec.Shape),
+			uint32(len(spec.Shape)), &builder, report)
+	})
+	if err == nil && privateTags {
+		err = call(op, func(report *capi.Error) int32 { return capi.CallDescriptorBuilderAllowPrivateTags(builder, report) })
+	}
+	if err == nil {
+		err = fill(op, builder, spec)
+	}
+	if err != nil {
+		capi.CallDescriptorBuilderDestroy(&builder)
+		return nil, err
+	}
+	return builder, nil
 }
 
 func fill(op string, builder *capi.DescriptorBuilder, spec *DescriptorSpec) error {

@@ -297,3 +297,26 @@ func TestForeignPointersAreRefused(t *testing.T) {
 	}))
 	ok(t, errors.Join(strange.Close(), value(hurray.ImportPointers(l, c))(t).Close()))
 }
+
+// What a strict reader refuses, one with options takes, and only then does the pair move.
+func TestImportByTheOptionsOfTheCaller(t *testing.T) {
+	noLeak(t)
+	spec := hurray.DescriptorSpec{ElementType: hurray.TypeInt8, Layout: 0xF3, Shape: []uint64{5}, Buffers: table(5),
+		LayoutFields: hurray.PrivateLayout{ID: 1, Data: []byte("data")}}
+	descriptor := closing(t, value(hurray.NewPrivateDescriptor(spec))(t))
+	encoded := value(descriptor.Encode())(t)
+	var buffers []*hurray.Buffer
+	for _, entry := range spec.Buffers {
+		buffers = append(buffers, value(hurray.AllocateBuffer(entry.ByteSize, 0))(t))
+	}
+	list := value(hurray.NewBufferList(buffers...))(t)
+	context := value(hurray.NewTensorContext(hurray.CABIVersion, encoded, nil))(t)
+	wants(t, errorOf(hurray.Import(list, context)), hurray.ErrInvalidLayout)
+	wants(t, errorOf(hurray.ImportOptions(list, context, nil)), hurray.ErrInvalidLayout)
+	tensor := closing(t, value(hurray.ImportOptions(list, context, &hurray.DecodeOptions{PrivateTags: true}))(t))
+	wants(t, errorOf(list.Len()), hurray.ErrClosed)
+	wants(t, errorOf(context.Descriptor()), hurray.ErrClosed)
+	if layout := value(tensor.Fields())(t).Layout; layout != spec.Layout {
+		t.Error(layout)
+	}
+}

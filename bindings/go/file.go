@@ -1,6 +1,8 @@
 package hurray
 
 import (
+	"context"
+	"io"
 	"iter"
 	"runtime"
 	"strings"
@@ -141,6 +143,49 @@ func OpenBytes(file []byte, options *FileOptions) (*File, error) {
 	}
 	defer buffer.Close()
 	return OpenBuffer(buffer, options)
+}
+
+// OpenReaderAt opens a model file of size bytes that r gives, such as one of an archive or of an fs.FS: it is read into
+// memory of the library, front to back, which the file and its tensors then share. The end of ctx ends the reading. r and
+// ctx are not used any more afterwards. Since version 4 of the C ABI.
+//
+// Errors: those of Open; ErrIO, which wraps the error of r, io.ErrUnexpectedEOF where it has fewer bytes; ErrCancelled, which
+// wraps the cause of the context's end; ErrOutOfMemory.
+func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, options *FileOptions) (*File, error) {
+	const op = "OpenReaderAt"
+	if size < 0 {
+		return nil, invalid(op, "the size is negative")
+	}
+	buffer, err := AllocateBuffer(uint64(size), 0)
+	if err != nil {
+		return nil, err
+	}
+	defer buffer.Close()
+	err = buffer.Borrow(func(bytes []byte) error { return readAll(op, ctx, r, bytes) })
+	if err != nil {
+		return nil, err
+	}
+	return OpenBuffer(buffer, options)
+}
+
+// readAll fills bytes from the start of r, and looks at the context now and then.
+func readAll(op string, ctx context.Context, r io.ReaderAt, bytes []byte) error {
+	const piece = 1 << 20
+	for at := 0; at < len(bytes); {
+		if ctx.Err() != nil {
+			return cancelled(op, context.Cause(ctx))
+		}
+		n, err := r.ReadAt(bytes[at:min(at+piece, len(bytes))], int64(at))
+		at += n
+		if err == nil || err == io.EOF && at == len(bytes) {
+			continue
+		}
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return &Error{Op: op, Code: StatusIO, Message: err.Error(), Offset: int64(at), Err: err}
+	}
+	return nil
 }
 
 func newFile(handle *capi.File) *File {

@@ -2,9 +2,11 @@ package hurray_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -308,4 +310,60 @@ func TestForgottenFilesInMemoryAreCollected(t *testing.T) {
 	before, _ := live(t)
 	func() { value(hurray.OpenBytes(image, nil))(t) }()
 	collect(t, "the end of a file that was forgotten", func() bool { now, _ := live(t); return now == before })
+}
+
+// A readerAt gives bytes from places, a few at a time, and an error at one of them.
+type readerAt struct {
+	io.ReaderAt
+	failsAt int64
+	err     error
+	reads   func()
+}
+
+func (r readerAt) ReadAt(p []byte, offset int64) (int, error) {
+	if r.reads != nil {
+		r.reads()
+	}
+	if r.err != nil && offset+int64(len(p)) > r.failsAt {
+		n, _ := r.ReaderAt.ReadAt(p[:max(0, r.failsAt-offset)], offset)
+		return n, r.err
+	}
+	return r.ReaderAt.ReadAt(p, offset)
+}
+
+func TestFilesAreReadFromAReaderAt(t *testing.T) {
+	noLeak(t)
+	image := written(t, &hurray.FileWriterOptions{Format: hurray.FormatSafetensors}, func(w *hurray.FileWriter) {
+		add(t, w, "x", []float32{1, 2, 3}, 3)
+		add(t, w, "large", make([]float32, 1<<20), 1<<20)
+	})
+	source, size := bytes.NewReader(image), int64(len(image))
+	ctx := context.Background()
+	file := value(hurray.OpenReaderAt(ctx, source, size, nil))(t)
+	tensor := closing(t, value(file.TensorByName("x"))(t))
+	ok(t, file.Close())
+	ok(t, hurray.Borrow(tensor, func(elements []float32) error {
+		if len(elements) != 3 || elements[2] != 3 {
+			t.Error(elements)
+		}
+		return nil
+	}))
+	failed := wants(t, errorOf(hurray.OpenReaderAt(ctx, source, size+1, nil)), hurray.ErrIO)
+	if failed.Err != io.ErrUnexpectedEOF || failed.Offset != size {
+		t.Errorf("%#v", failed)
+	}
+	mine := errors.New("mine")
+	failed = wants(t, errorOf(hurray.OpenReaderAt(ctx, readerAt{source, 1<<20 + 5, mine, nil}, size, nil)), hurray.ErrIO)
+	if failed.Err != mine || failed.Offset != 1<<20+5 {
+		t.Errorf("%#v", failed)
+	}
+	ended, end := context.WithCancelCause(ctx)
+	reads := 0
+	failed = wants(t, errorOf(hurray.OpenReaderAt(ended, readerAt{source, 0, nil, func() { reads++; end(mine) }}, size, nil)), hurray.ErrCancelled)
+	if failed.Err != mine || reads != 1 {
+		t.Errorf("%#v after %d reads", failed, reads)
+	}
+	wants(t, errorOf(hurray.OpenReaderAt(ctx, source, -1, nil)), hurray.ErrInvalidArgument)
+	wants(t, errorOf(hurray.OpenReaderAt(ctx, source, math.MaxInt64, nil)), hurray.ErrOutOfMemory)
+	wants(t, errorOf(hurray.OpenReaderAt(ctx, source, 0, nil)), hurray.ErrInvalidFormat)
 }

@@ -234,9 +234,8 @@ func readSections(op string, handle *capi.Descriptor, fields *DescriptorFields) 
 	if err != nil {
 		return err
 	}
-	if s := statistics; s.Present != 0 {
-		fields.Statistics = &Statistics{StatisticsFlag(s.ComputedMask), s.Nnz, s.SparsityRatio, s.ValueMin, s.ValueMax,
-			s.ValueAbsMax, s.ValueMean, s.ValueStddev, s.NmN, s.NmM, s.HasNan != 0, s.HasInf != 0}
+	if statistics.Present != 0 {
+		fields.Statistics = readStatistics(statistics)
 	}
 	extension := &capi.ExtensionType{StructSize: uint32(unsafe.Sizeof(capi.ExtensionType{}))}
 	err = call(op, func(report *capi.Error) int32 { return capi.CallDescriptorExtensionType(handle, extension, report) })
@@ -254,6 +253,11 @@ func readSections(op string, handle *capi.Descriptor, fields *DescriptorFields) 
 		fields.MemberRole = &role
 	}
 	return err
+}
+
+func readStatistics(s *capi.Statistics) *Statistics {
+	return &Statistics{StatisticsFlag(s.ComputedMask), s.Nnz, s.SparsityRatio, s.ValueMin, s.ValueMax, s.ValueAbsMax,
+		s.ValueMean, s.ValueStddev, s.NmN, s.NmM, s.HasNan != 0, s.HasInf != 0}
 }
 
 func readQuantization(section *capi.Quantization) Quantization {

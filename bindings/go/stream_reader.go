@@ -184,25 +184,7 @@ func (r *Reader) step(op string, f func(handle *capi.Reader, report *capi.Error)
 
 // Tensors goes through the tensors of the stream. Each is closed when the body of the loop is done with it: what is
 // to last longer is shared with Tensor.Share. It ends at the end of the stream, or after an error.
-func (r *Reader) Tensors() iter.Seq2[*Tensor, error] {
-	return func(yield func(*Tensor, error) bool) {
-		for r.yieldNext(yield) {
-		}
-	}
-}
-
-func (r *Reader) yieldNext(yield func(*Tensor, error) bool) bool {
-	tensor, err := r.Next()
-	if err == io.EOF {
-		return false
-	}
-	if err != nil {
-		yield(nil, err)
-		return false
-	}
-	defer tensor.Close()
-	return yield(tensor, nil)
-}
+func (r *Reader) Tensors() iter.Seq2[*Tensor, error] { return items(r.Next) }
 
 // Close ends the reader; tensors that it gave out are not affected. A Next that waits for an io.Reader returns; one
 // that waits for a file is waited for. Closing once more does nothing.

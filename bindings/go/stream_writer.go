@@ -102,16 +102,28 @@ func (w *Writer) Write(tensor *Tensor) error {
 	if err != nil {
 		return err
 	}
-	err = w.use(op, func(handle *capi.Writer) error {
+	err = w.step(op, func(handle *capi.Writer, report *capi.Error) int32 {
+		core.mutex.Lock()
+		defer core.mutex.Unlock()
+		return capi.CallWriterWrite(handle, core.handle, report)
+	})
+	runtime.KeepAlive(tensor)
+	if ended := core.drop(false); err == nil {
+		err = ended
+	}
+	return err
+}
+
+// step runs a call of the library that writes on. An error of the stream ends the writer.
+func (w *Writer) step(op string, f func(handle *capi.Writer, report *capi.Error) int32) error {
+	err := w.use(op, func(handle *capi.Writer) error {
 		if w.last == nil && w.ctx.Err() != nil {
 			w.last = streamError(op, w.ctx, w.pump, nil)
 		}
 		if w.last != nil {
 			return w.last
 		}
-		core.mutex.Lock()
-		err := call(op, func(report *capi.Error) int32 { return capi.CallWriterWrite(handle, core.handle, report) })
-		core.mutex.Unlock()
+		err := call(op, func(report *capi.Error) int32 { return f(handle, report) })
 		if err == nil {
 			return nil
 		}
@@ -122,10 +134,6 @@ func (w *Writer) Write(tensor *Tensor) error {
 		return err
 	})
 	runtime.KeepAlive(w)
-	runtime.KeepAlive(tensor)
-	if ended := core.drop(false); err == nil {
-		err = ended
-	}
 	return err
 }
 

@@ -256,11 +256,26 @@ func NewTensor(descriptor *Descriptor, list *BufferList) (*Tensor, error) {
 //
 // Errors: ErrVersionMismatch, ErrInvalidHandle, and those of DecodeDescriptor and NewTensor.
 func Import(list *BufferList, context *TensorContext) (*Tensor, error) {
-	const op = "Import"
+	return importPair("Import", list, context, capi.CallTensorImport)
+}
+
+// ImportOptions is Import for a reader of descriptors with options, which may be nil. Since version 4 of the C ABI.
+//
+// Errors: those of Import; ErrUnsupported when the reader is permissive and the layout is not known.
+func ImportOptions(list *BufferList, context *TensorContext, options *DecodeOptions) (*Tensor, error) {
+	accepted := options.native()
+	return importPair("ImportOptions", list, context,
+		func(l **capi.BufferList, c **capi.TensorContext, out **capi.Tensor, report *capi.Error) int32 {
+			return capi.CallTensorImportOptions(l, c, &accepted, out, report)
+		})
+}
+
+func importPair(op string, list *BufferList, context *TensorContext,
+	take func(l **capi.BufferList, c **capi.TensorContext, out **capi.Tensor, report *capi.Error) int32) (*Tensor, error) {
 	var tensor *capi.Tensor
 	err := bothOpen(op, &list.owned, &context.owned, func(l *capi.BufferList, c *capi.TensorContext) error {
 		return call(op, func(report *capi.Error) int32 {
-			status := capi.CallTensorImport(&l, &c, &tensor, report)
+			status := take(&l, &c, &tensor, report)
 			if status == 0 {
 				list.handle, context.handle = nil, nil
 			}

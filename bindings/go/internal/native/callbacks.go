@@ -47,6 +47,23 @@ func NewSourceCallback(source SourceFunc) *Callback { return &Callback{handle: c
 // SourceFn is the address that goes with the contexts of callbacks that make tensors.
 func SourceFn() capi.TensorSourceFn { return capi.TensorSourceFn(C.hurray_go_source) }
 
+// ProgressFunc is told how far long work is; it says why, where the work is to stop.
+type ProgressFunc func(done, total uint64) *Failure
+
+// NewProgressCallback makes a callback for the progress of long work.
+func NewProgressCallback(progress ProgressFunc) *Callback {
+	return &Callback{handle: cgo.NewHandle(progress)}
+}
+
+// ProgressFn is the address that goes with the contexts of callbacks for progress.
+func ProgressFn() uintptr { return uintptr(unsafe.Pointer(C.hurray_go_progress)) }
+
+//export hurrayGoProgress
+func hurrayGoProgress(context C.uintptr_t, done, total C.uint64_t) C.int32_t {
+	progress := cgo.Handle(context).Value().(ProgressFunc)
+	return outcome(func() *Failure { return progress(uint64(done), uint64(total)) })
+}
+
 //export hurrayGoWrite
 func hurrayGoWrite(context C.uintptr_t, bytes unsafe.Pointer, length C.uint64_t) C.int32_t {
 	write := cgo.Handle(context).Value().(WriteFunc)

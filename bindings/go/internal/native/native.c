@@ -100,3 +100,7 @@ HurrayStatus hurray_go_source(void *context, HurrayTensor **out_tensor) {
     *out_tensor = tensor;
     return status;
 }
+
+uint8_t hurray_go_progress(void *context, uint64_t done, uint64_t total) {
+    return hurrayGoProgress((uintptr_t)context, done, total) == HURRAY_OK;
+}

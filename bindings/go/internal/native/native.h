@@ -36,6 +36,9 @@ void hurray_go_log(void *context, HurrayStatus code, const char *message);
 HurrayStatus hurray_go_write(void *context, const void *bytes, uint64_t length);
 HurrayStatus hurray_go_source(void *context, HurrayTensor **out_tensor);
 
+/* What the library calls now and then during long work: the context is the number of a cgo.Handle; 0 stops the work. */
+uint8_t hurray_go_progress(void *context, uint64_t done, uint64_t total);
+
 /* The number of the innermost frame of this thread, 0 for none; set returns what it was before. */
 uintptr_t hurray_go_frame_get(void);
 uintptr_t hurray_go_frame_set(uintptr_t frame);
