@@ -37,6 +37,7 @@ Upcall diagnostics_report;
 Upcall callbacks_read;
 Upcall callbacks_write;
 Upcall callbacks_make;
+Upcall callbacks_progress;
 
 // Sets a pending exception of the caller aside for as long as it lives; what is pending then is the callee's and goes.
 class Interlude {
@@ -70,7 +71,8 @@ bool find_upcalls(JNIEnv* env) noexcept {
            diagnostics_report.find(env, "dev/hurray/Diagnostics", "report", "(I[B)V") &&
            callbacks_read.find(env, "dev/hurray/Callbacks", "read", "(Ljava/lang/Object;Ljava/nio/ByteBuffer;)I") &&
            callbacks_write.find(env, "dev/hurray/Callbacks", "write", "(Ljava/lang/Object;Ljava/nio/ByteBuffer;)I") &&
-           callbacks_make.find(env, "dev/hurray/Callbacks", "make", "(Ljava/lang/Object;[J)I");
+           callbacks_make.find(env, "dev/hurray/Callbacks", "make", "(Ljava/lang/Object;[J)I") &&
+           callbacks_progress.find(env, "dev/hurray/Callbacks", "progress", "(Ljava/lang/Object;JJ)Z");
 }
 
 // Calls a method of Callbacks, which catches what it can; what it could not catch, such as a stack overflow, ends here.
@@ -155,6 +157,14 @@ HurrayStatus run_make(JNIEnv* env, jobject target, jlong* tensor) noexcept {
     env->GetLongArrayRegion(result, 0, 1, tensor);
     env->DeleteLocalRef(result);
     return status;
+}
+
+bool run_progress(JNIEnv* env, jobject target, std::uint64_t done, std::uint64_t total) noexcept {
+    const Interlude interlude(env);
+    const jboolean goes_on = env->CallStaticBooleanMethod(callbacks_progress.type, callbacks_progress.method, target,
+                                                          static_cast<jlong>(done), static_cast<jlong>(total));
+    // What it throws is kept in Java; what could not be caught there ends the work, too.
+    return !env->ExceptionCheck() && goes_on == JNI_TRUE;
 }
 
 void throw_out_of_memory(JNIEnv* env, const char* what) noexcept {

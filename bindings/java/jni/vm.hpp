@@ -3,6 +3,8 @@
 
 #include <jni.h>
 
+#include <cstdint>
+
 #include "hurray.h"
 
 namespace hurray_jni {
@@ -41,6 +43,9 @@ HurrayStatus run_write(JNIEnv* env, jobject target, void* bytes, jlong length) n
 
 /// Runs dev.hurray.Callbacks.make(target, tensor): a status.
 HurrayStatus run_make(JNIEnv* env, jobject target, jlong* tensor) noexcept;
+
+/// Runs dev.hurray.Callbacks.progress(target, done, total): whether the work goes on.
+bool run_progress(JNIEnv* env, jobject target, std::uint64_t done, std::uint64_t total) noexcept;
 
 /// Throws OutOfMemoryError, for native allocations.
 void throw_out_of_memory(JNIEnv* env, const char* what) noexcept;

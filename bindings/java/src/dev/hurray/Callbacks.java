@@ -61,6 +61,15 @@ final class Callbacks {
         }
     }
 
+    private static final class Listener extends Target {
+        final WorkProgress progress;
+
+        Listener(Callbacks owner, WorkProgress progress) {
+            super(owner);
+            this.progress = progress;
+        }
+    }
+
     // Contexts of the library, which keep their targets reachable until they are forgotten.
     private final List<Long> contexts = new ArrayList<>();
     private Throwable failure;
@@ -84,6 +93,11 @@ final class Callbacks {
     /** The context of a tensor that is made later. */
     long maker(Callable<Tensor> tensors) {
         return keep(new Maker(this, Objects.requireNonNull(tensors)));
+    }
+
+    /** The context of a listener to long work. */
+    long progress(WorkProgress listener) {
+        return keep(new Listener(this, listener));
     }
 
     boolean isEmpty() {
@@ -151,6 +165,16 @@ final class Callbacks {
             return StatusCode.OK.value();
         } catch (Throwable thrown) {
             return failed(target, thrown);
+        }
+    }
+
+    /** Called by native code: whether long work goes on. */
+    static boolean progress(Object target, long done, long total) {
+        try {
+            return ((Listener) target).progress.onProgress(done, total);
+        } catch (Throwable thrown) {
+            failed(target, thrown);
+            return false;
         }
     }
 

@@ -111,7 +111,7 @@ public final class Descriptor extends TensorFacts {
      */
     public static Descriptor decode(ByteBuffer bytes, DecodeOptions options) {
         Library.ready();
-        ByteBuffer source = bytes.isDirect() ? bytes.slice() : NativeMemory.allocate(bytes.remaining()).put(bytes.duplicate()).flip();
+        ByteBuffer source = direct(bytes);
         try (Scratch scratch = Scratch.take()) {
             long[] handle = new long[1];
             scratch.check(
@@ -122,14 +122,33 @@ public final class Descriptor extends TensorFacts {
         }
     }
 
+    /**
+     * How long the descriptor is that starts at the buffer's position, which stays, in bytes: for readers that take it out of a stream by
+     * themselves.
+     *
+     * @param bytes its first 20 bytes at least; the rest need not be there
+     * @throws HurrayException as {@link #decode(byte[])}, for the fixed header
+     */
+    public static long peekLength(ByteBuffer bytes) {
+        Library.ready();
+        ByteBuffer source = direct(bytes);
+        try (Scratch scratch = Scratch.take()) {
+            long[] length = new long[1];
+            scratch.check(Raw.hurray_descriptor_peek_length(source, source.remaining(), length, scratch.error));
+            return length[0];
+        } finally {
+            java.lang.ref.Reference.reachabilityFence(bytes);
+        }
+    }
+
+    private static ByteBuffer direct(ByteBuffer bytes) {
+        return bytes.isDirect() ? bytes.slice() : NativeMemory.allocate(bytes.remaining()).put(bytes.duplicate()).flip();
+    }
+
     /** Reads everything of a descriptor handle and ends it. */
     static Descriptor takeOver(long[] handle, Scratch scratch) {
         try {
-            byte[] encoded = NativeDescriptor.read(handle[0], scratch.memory);
-            if (encoded == null) {
-                throw scratch.failure();
-            }
-            return new Descriptor(handle[0], encoded, scratch);
+            return borrowed(handle[0], scratch);
         } finally {
             Errors.check(Raw.hurray_descriptor_destroy(handle));
         }
@@ -140,12 +159,17 @@ public final class Descriptor extends TensorFacts {
         try (Scratch scratch = Scratch.take()) {
             long[] descriptor = new long[1];
             scratch.check(Raw.hurray_tensor_descriptor(tensor, descriptor, scratch.error));
-            byte[] encoded = NativeDescriptor.read(descriptor[0], scratch.memory);
-            if (encoded == null) {
-                throw scratch.failure();
-            }
-            return new Descriptor(descriptor[0], encoded, scratch);
+            return borrowed(descriptor[0], scratch);
         }
+    }
+
+    /** Reads everything of a descriptor handle, which stays somebody else's. */
+    static Descriptor borrowed(long handle, Scratch scratch) {
+        byte[] encoded = NativeDescriptor.read(handle, scratch.memory);
+        if (encoded == null) {
+            throw scratch.failure();
+        }
+        return new Descriptor(handle, encoded, scratch);
     }
 
     /** A native handle of this descriptor, in an array of one, which the caller ends. */

@@ -223,6 +223,34 @@ public final class ModelFile extends NativeResource {
         }
     }
 
+    /**
+     * Makes a composite of its head and all its members. It keeps the mapping alive.
+     *
+     * @param index of the head
+     * @throws HurrayException as {@link #tensor(long)}; INVALID_ARGUMENT: no head of a composite; INVALID_COMPOSITE
+     */
+    public Composite composite(long index) {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] composite = new long[1];
+            scratch.check(Raw.hurray_file_composite(handle, index, composite, scratch.error));
+            return new Composite(composite[0]);
+        } finally {
+            release();
+        }
+    }
+
+    /** The composite of that name. */
+    public Composite composite(String name) {
+        return composite(find(name));
+    }
+
+    /** The name of a format, for messages: "safetensors", ".hrry", "GGUF". */
+    public static String formatName(FileFormat format) {
+        Library.ready();
+        return Raw.hurray_format_name(format.value());
+    }
+
     /** The tensor of that name. */
     public Tensor tensor(String name) {
         return tensor(find(name));

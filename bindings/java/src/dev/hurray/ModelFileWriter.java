@@ -136,6 +136,29 @@ public final class ModelFileWriter extends NativeResource {
     }
 
     /**
+     * Adds a composite: its head under the name, its members, in pre-order, as name/0, name/1, ..., those of an inner one as name/1/0, ... It
+     * may be closed at once.
+     *
+     * @throws HurrayException as {@link #add(String, Tensor)}; UNSUPPORTED: the format has no composites (all but HRRY)
+     */
+    public void addComposite(String name, Composite composite) {
+        byte[] bytes = Utf8.bytes(name);
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long added = composite.acquire();
+            try {
+                callbacks.check(
+                        scratch,
+                        Raw.hurray_file_writer_add_composite(handle, NativeMemory.direct(bytes), bytes.length, added, scratch.error));
+            } finally {
+                composite.release();
+            }
+        } finally {
+            release();
+        }
+    }
+
+    /**
      * Announces a tensor that is made when it is written: at once (HRRY, NPZ), or when the file is finished. A conversion so needs memory for
      * one tensor at a time.
      *

@@ -53,9 +53,11 @@ final class SectionCodec {
 
     static Statistics readStatistics(long descriptor, Scratch scratch) {
         scratch.check(Raw.hurray_descriptor_statistics(descriptor, scratch.sized(Structs.Statistics.SIZE), scratch.error));
-        if (scratch.readByte(Structs.Statistics.PRESENT) == 0) {
-            return null;
-        }
+        return scratch.readByte(Structs.Statistics.PRESENT) == 0 ? null : statistics(scratch);
+    }
+
+    /** The statistics in the struct of the scratch. */
+    static Statistics statistics(Scratch scratch) {
         return new Statistics(
                 scratch.readInt(Structs.Statistics.COMPUTED_MASK),
                 scratch.readLong(Structs.Statistics.NNZ),

@@ -148,6 +148,49 @@ public final class StreamReader extends NativeResource {
     }
 
     /**
+     * Reads the next tensor or, where a head comes, the whole composite; empty at the clean end of the stream. A reader is used with this
+     * method or with {@link #next()}, which gives heads and members as tensors. A permissive reader gives what came of a composite that is
+     * torn or does not fit as tensors, without the heads.
+     *
+     * @throws HurrayException as {@link #next()}; INVALID_COMPOSITE
+     */
+    public Optional<TensorItem> nextItem() {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] tensor = new long[1];
+            long[] composite = new long[1];
+            callbacks.check(scratch, Raw.hurray_reader_next_item(handle, tensor, composite, scratch.error));
+            return Optional.ofNullable(Composite.item(tensor[0], composite[0]));
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * The name of a tensor of a .hrry file that was read in sequence: see {@link StreamOptions#hrryFile()}. Names stand at the end of the file:
+     * they are there once a call has told the end.
+     *
+     * @param index in the order in which they came; heads and members of composites count each
+     * @throws HurrayException INVALID_ARGUMENT: no .hrry file, or the end was not reached; INDEX_OUT_OF_BOUNDS
+     */
+    public String name(long index) {
+        return new String(nameBytes(index), java.nio.charset.StandardCharsets.UTF_8);
+    }
+
+    /** The same in UTF-8. */
+    public byte[] nameBytes(long index) {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long[] address = new long[1];
+            long[] length = new long[1];
+            scratch.check(Raw.hurray_reader_name(handle, index, address, length, scratch.error));
+            return NativeMemory.copy(address[0], length[0]);
+        } finally {
+            release();
+        }
+    }
+
+    /**
      * Begins the next tensor: its descriptor, checked, before any of its data is there; empty at the clean end of the stream. Its data
      * follows with {@link #read}, or is passed over with {@link #skip}; one of them must have reached its end before the next tensor. The
      * head of a composite, which has no data, comes before its members.

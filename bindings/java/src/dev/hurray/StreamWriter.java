@@ -112,6 +112,26 @@ public final class StreamWriter extends NativeResource {
     }
 
     /**
+     * Writes a composite: its head, and behind it its members, those of inner composites behind their heads.
+     *
+     * @throws HurrayException UNSUPPORTED: memory that the CPU cannot read, nothing is written then; IO: the stream ends torn, and the writer
+     *     can only be closed
+     */
+    public void write(Composite composite) {
+        long handle = acquire();
+        try (Scratch scratch = Scratch.take()) {
+            long written = composite.acquire();
+            try {
+                callbacks.check(scratch, Raw.hurray_writer_write_composite(handle, written, scratch.error));
+            } finally {
+                composite.release();
+            }
+        } finally {
+            release();
+        }
+    }
+
+    /**
      * Takes what was written into memory so far; the writer goes on with nothing.
      *
      * @throws HurrayException INVALID_ARGUMENT: it does not write into memory

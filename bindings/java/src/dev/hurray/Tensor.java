@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  * <p>Close it when it is no longer needed; the garbage collector is a backup only. ByteBuffers that were handed out stay valid: each
  * owns a share of the memory. One thread uses a tensor at a time; {@link #share()} makes one for another thread.
  */
-public final class Tensor extends NativeResource {
+public final class Tensor extends NativeResource implements TensorItem {
     private static final int FILL_BYTES = 1 << 26;
 
     private static final class State extends NativeState {
@@ -284,6 +284,7 @@ public final class Tensor extends NativeResource {
     // --- Use ------------------------------------------------------------------------------------------------------------------------
 
     /** What the tensor is. The descriptor outlives the tensor. */
+    @Override
     public Descriptor descriptor() {
         long handle = acquire();
         try {
@@ -394,6 +395,186 @@ public final class Tensor extends NativeResource {
             release();
         }
     }
+
+    // --- Single elements ------------------------------------------------------------------------------------------------------------
+
+    /**
+     * Reads an element as a number, of any layout with elements, rounded to nearest where float64 cannot hold it. Of a quantized tensor that
+     * is the number that is stored: see {@link #elementDequantized}. Many elements are read faster through {@link #view()}, {@link
+     * #transcode} and {@link #dequantize}.
+     *
+     * @param index one value a dimension; of a block-paged tensor three, or four: sequence, token in it, head, element
+     * @throws HurrayException INVALID_ARGUMENT: another number of values; INDEX_OUT_OF_BOUNDS; INVALID_TYPE: a pattern that is no element;
+     *     INVALID_LAYOUT: a dynamic dimension, index arrays that lead to nowhere; UNSUPPORTED: a complex or private type, a composite head,
+     *     memory that the CPU cannot read
+     */
+    public double elementDouble(long... index) {
+        long handle = acquire();
+        try {
+            return ElementCalls.real(handle, index, Raw::hurray_tensor_element_float64);
+        } finally {
+            release();
+        }
+    }
+
+    /** Reads an element as a complex number, of real types with the imaginary part 0: see {@link #elementDouble}. */
+    public Complex elementComplex(long... index) {
+        long handle = acquire();
+        try {
+            return ElementCalls.complex(handle, index, Raw::hurray_tensor_element_complex128);
+        } finally {
+            release();
+        }
+    }
+
+    /** Reads the bits of an element; all 0 for one of a sparse tensor that is not stored: see {@link #elementDouble}. */
+    public ElementBits elementBits(long... index) {
+        long handle = acquire();
+        try {
+            return ElementCalls.bits(handle, index, Raw::hurray_tensor_element_bits);
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Reads the number that a quantized element stands for: see {@link #elementDouble}.
+     *
+     * @throws HurrayException INVALID_ARGUMENT: not quantized, or another number of values
+     */
+    public double elementDequantized(long... index) {
+        long handle = acquire();
+        try {
+            return ElementCalls.real(handle, index, Raw::hurray_tensor_element_dequantized);
+        } finally {
+            release();
+        }
+    }
+
+    /**
+     * Where an element is; empty for one of a sparse tensor that is not stored. Of dense tensors no memory is read, so that it may be
+     * anywhere. Fails as {@link #elementDouble} does.
+     */
+    public java.util.Optional<ElementAddress> elementAddress(long... index) {
+        long handle = acquire();
+        try {
+            return ElementCalls.address(handle, index);
+        } finally {
+            release();
+        }
+    }
+
+    // --- Work on all elements -------------------------------------------------------------------------------------------------------
+
+    /** Makes a tensor of the numbers that quantized elements stand for: see {@link #dequantize(ElementType, WorkOptions)}. */
+    public Tensor dequantize(ElementType elementType) {
+        return dequantize(elementType, WorkOptions.DEFAULT);
+    }
+
+    /**
+     * Makes a new tensor of the numbers that quantized elements stand for. Sparse and block-paged ones keep their layout, and share all buffers
+     * but the values. The unit of progress is elements.
+     *
+     * @param elementType FLOAT16, BFLOAT16, FLOAT32 or FLOAT64
+     * @throws HurrayException INVALID_ARGUMENT: not quantized, another type; UNSUPPORTED: a private scheme, memory that the CPU cannot read;
+     *     INVALID_QUANTIZATION: a scale or zero point that the scheme forbids; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+     */
+    public Tensor dequantize(ElementType elementType, WorkOptions options) {
+        long handle = acquire();
+        try {
+            return Work.dequantized(handle, elementType, options);
+        } finally {
+            release();
+        }
+    }
+
+    /** Makes a quantized tensor: see {@link #quantize(QuantizeSpec, WorkOptions)}. */
+    public Tensor quantize(QuantizeSpec spec) {
+        return quantize(spec, WorkOptions.DEFAULT);
+    }
+
+    /**
+     * Makes a new quantized tensor of a dense one of floating-point numbers: row-major, with the scales that its numbers need. The unit of
+     * progress is elements.
+     *
+     * @throws HurrayException INVALID_ARGUMENT: a field of the spec, or an element that has no place in it, whose index the message has;
+     *     INVALID_TYPE; UNSUPPORTED: not dense, quantized already; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+     */
+    public Tensor quantize(QuantizeSpec spec, WorkOptions options) {
+        long handle = acquire();
+        try {
+            return Work.quantized(handle, spec, options);
+        } finally {
+            release();
+        }
+    }
+
+    /** Makes a tensor with the same elements in another layout: see {@link #transcode(TranscodeSpec, WorkOptions)}. */
+    public Tensor transcode(TranscodeSpec spec) {
+        return transcode(spec, WorkOptions.DEFAULT);
+    }
+
+    /**
+     * Makes a new tensor with the same elements, bit for bit, in another layout: dense, sparse (COO, CSR, CSC, CSF) or, as a source only,
+     * block-paged. The unit of progress is bytes, elements or entries.
+     *
+     * @throws HurrayException UNSUPPORTED: a pair of layouts that there is no way between; INVALID_ARGUMENT; INVALID_LAYOUT: fields that the
+     *     layout refuses; LIMIT_EXCEEDED; OUT_OF_MEMORY; CANCELLED
+     */
+    public Tensor transcode(TranscodeSpec spec, WorkOptions options) {
+        Descriptor source = descriptor();
+        long handle = acquire();
+        try {
+            return Work.transcoded(handle, source, spec, options);
+        } finally {
+            release();
+        }
+    }
+
+    /** Checks the tensor: see {@link #validate(ValidationLevel, WorkOptions)}. */
+    public void validate(ValidationLevel level) {
+        validate(level, WorkOptions.DEFAULT);
+    }
+
+    /**
+     * Checks the tensor as far as the level says and throws the first violation: the field, or the buffer and the entry in it, and what was
+     * expected. The unit of progress is bytes of the buffers, about.
+     *
+     * @throws HurrayException those of {@link Descriptor#decode(byte[])} and {@link #of(Descriptor, BufferList)}; INVALID_LAYOUT: index arrays,
+     *     unused bits; INVALID_TYPE: a pattern that is no element; INVALID_QUANTIZATION: scales, zero points, padding; CANCELLED
+     */
+    public void validate(ValidationLevel level, WorkOptions options) {
+        long handle = acquire();
+        try {
+            Work.validate(handle, level, options);
+        } finally {
+            release();
+        }
+    }
+
+    /** Works statistics out: see {@link #statistics(int, WorkOptions)}. */
+    public Statistics statistics(int mask) {
+        return statistics(mask, WorkOptions.DEFAULT);
+    }
+
+    /**
+     * Works out the statistics that a mask asks for: of quantized elements what they stand for, of sparse tensors with the elements that are
+     * not stored. What has no answer is left out of {@link Statistics#computed()}. The unit of progress is bytes of stored elements.
+     *
+     * @param mask bits such as {@link Statistics#RANGE}
+     * @throws HurrayException INVALID_ARGUMENT: other bits; UNSUPPORTED: range or moments of complex numbers and of float128, composite heads,
+     *     private layouts; INVALID_TYPE; CANCELLED
+     */
+    public Statistics statistics(int mask, WorkOptions options) {
+        long handle = acquire();
+        try {
+            return Work.statistics(handle, mask, options);
+        } finally {
+            release();
+        }
+    }
+
+    // --- Copies ---------------------------------------------------------------------------------------------------------------------
 
     /**
      * Copies the tensor, of any layout, into shared memory, which goes through a {@link Channel} without a further copy, as often as it is
