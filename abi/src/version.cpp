@@ -1,12 +1,11 @@
 // Version and facts about the loaded library.
 #include "abi/src/api/version.hpp"
 
-#include <dlfcn.h>
-
 #include "abi/src/api/annotations.hpp"
 #include "abi/src/internal/barrier.hpp"
 #include "abi/src/internal/build_info.hpp"
 #include "abi/src/internal/diagnostics.hpp"
+#include "abi/src/internal/library_path.hpp"
 #include "abi/src/internal/objects.hpp"
 
 using namespace hurray;
@@ -82,9 +81,7 @@ HURRAY_API HurrayStatus hurray_runtime_info(HG_OUT HurrayRuntimeInfo* out_info, 
         info.c_abi_version = HURRAY_C_ABI_VERSION;
         info.build_id = build_id();
         info.version = library_version();
-        Dl_info where{};
-        const bool found = dladdr(reinterpret_cast<const void*>(&hurray_c_abi_version), &where) != 0;
-        info.library_path = found && where.dli_fname != nullptr ? where.dli_fname : "";
+        info.library_path = library_path();
         info.handle_checks = handle_checks_enabled() ? 1 : 0;
         return fill_sized_struct(out_info, info, sizeof info, "out_info");
     });

@@ -1,7 +1,5 @@
 #include "abi/src/internal/diagnostics.hpp"
 
-#include <pthread.h>
-
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -10,6 +8,7 @@
 #include <new>
 #include <string>
 
+#include "abi/src/internal/thread_mark.hpp"
 #include "core/hurray/base/error.hpp"
 
 namespace hurray::abi {
@@ -23,18 +22,18 @@ constinit std::uint64_t ring_written = 0;
 // The log callback runs under this lock, so that whoever replaces it knows that it has ended. `log_thread` is the thread
 // that runs it: a message that arises on that thread meanwhile is kept and not logged, which would go round for ever.
 constinit std::mutex log_mutex;
-constinit std::atomic<pthread_t> log_thread{};
+constinit std::atomic<std::uintptr_t> log_thread{0};
 constinit HurrayLogFn log_callback = nullptr;
 constinit void* log_context = nullptr;
 
 class LogTurn {
 public:
-    LogTurn() : lock_(log_mutex) { log_thread.store(pthread_self(), std::memory_order_relaxed); }
+    LogTurn() : lock_(log_mutex) { log_thread.store(this_thread_mark(), std::memory_order_relaxed); }
     LogTurn(const LogTurn&) = delete;
     LogTurn& operator=(const LogTurn&) = delete;
-    ~LogTurn() { log_thread.store(pthread_t{}, std::memory_order_relaxed); }
+    ~LogTurn() { log_thread.store(0, std::memory_order_relaxed); }
 
-    static bool is_ours() noexcept { return log_thread.load(std::memory_order_relaxed) == pthread_self(); }
+    static bool is_ours() noexcept { return log_thread.load(std::memory_order_relaxed) == this_thread_mark(); }
 
 private:
     std::lock_guard<std::mutex> lock_;
@@ -103,7 +102,7 @@ bool set_log_callback(HurrayLogFn callback, void* context) noexcept {
 void reset_diagnostics_after_fork() noexcept {
     new (&ring_mutex) std::mutex;
     new (&log_mutex) std::mutex;
-    log_thread.store(pthread_t{}, std::memory_order_relaxed);
+    log_thread.store(0, std::memory_order_relaxed);
     log_callback = nullptr;
     log_context = nullptr;
 }

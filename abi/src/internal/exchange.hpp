@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "abi/src/api/annotations.hpp"
 #include "abi/src/api/buffer.hpp"
 #include "abi/src/api/handles.hpp"
 #include "abi/src/api/status.hpp"
@@ -45,12 +46,12 @@
     ENTRY(tensor_destroy_deferred, HurrayTensor**, HurrayError*)
 
 // The public functions that stand in the table; defined, documented and exported elsewhere.
-#define HURRAY_DECLARE_ENTRY(name, ...) extern "C" HurrayStatus hurray_##name(__VA_ARGS__) noexcept;
+#define HURRAY_DECLARE_ENTRY(name, ...) extern "C" HURRAY_EXPORT HurrayStatus hurray_##name(__VA_ARGS__) noexcept;
 HURRAY_EXCHANGE_FUNCTIONS(HURRAY_DECLARE_ENTRY)
 #undef HURRAY_DECLARE_ENTRY
-extern "C" std::uint8_t hurray_c_abi_supports(std::uint32_t version) noexcept;
-extern "C" const char* hurray_build_id() noexcept;
-extern "C" const char* hurray_status_name(HurrayStatus status) noexcept;
+extern "C" HURRAY_EXPORT std::uint8_t hurray_c_abi_supports(std::uint32_t version) noexcept;
+extern "C" HURRAY_EXPORT const char* hurray_build_id() noexcept;
+extern "C" HURRAY_EXPORT const char* hurray_status_name(HurrayStatus status) noexcept;
 
 namespace hurray::abi {
 

@@ -1,3 +1,4 @@
+#ifndef _WIN32
 #include "core/hurray/io/atomic_file.hpp"
 
 #include <fcntl.h>
@@ -7,27 +8,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <optional>
-#include <random>
 
 #include "core/hurray/io/path.hpp"
 #include "core/hurray/io/quoted.hpp"
 #include "core/hurray/io/system_error.hpp"
+#include "core/hurray/io/temporary_name.hpp"
 
 namespace hurray {
 namespace {
-
-constexpr int naming_attempts = 100;
-
-// Short, so that it fits wherever the target's own name does.
-std::string temporary_name() {
-    std::random_device source;
-    const std::uint64_t number = (std::uint64_t{source()} << 32) | source();
-    char name[40];
-    std::snprintf(name, sizeof name, ".hurray-%016llx.tmp", static_cast<unsigned long long>(number));
-    return name;
-}
 
 struct Target {
     std::string folder;
@@ -182,3 +171,4 @@ Result<void> AtomicFile::commit() {
 }
 
 }  // namespace hurray
+#endif

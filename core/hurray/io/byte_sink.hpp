@@ -44,7 +44,8 @@ public:
 
 private:
     FdHolder fd_;
-    bool socket_ = false;
+    /// Where sockets are written to in another way.
+    [[maybe_unused]] bool socket_ = false;
 };
 
 /// Appends to memory of its own. A write for which there is not enough (std::bad_alloc) has written nothing.

@@ -8,7 +8,7 @@ namespace hurray {
 
 enum class FdOwnership : std::uint8_t { borrow, close };
 
-/// Closes a descriptor of the operating system (fd_posix.cpp).
+/// Closes a descriptor of the operating system (fd_posix.cpp, fd_windows.cpp).
 void close_fd(int fd) noexcept;
 
 /// A file descriptor, closed at the end if it is owned.

@@ -1,4 +1,5 @@
 // Reading and writing file descriptors on POSIX systems.
+#ifndef _WIN32
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -237,3 +238,4 @@ Result<void> FdSink::write(std::span<const std::span<const std::byte>> pieces) {
 }
 
 }  // namespace hurray
+#endif

@@ -16,7 +16,7 @@ namespace hurray {
 enum class FileAccess : std::uint8_t {
     /// Mapped read-only (see MappedFile for what that asks of others).
     map = 0,
-    /// Read with pread into memory of the library when asked for: for network file systems, and for files that somebody
+    /// Read at their places into memory of the library when asked for: for network file systems, and for files that somebody
     /// else may cut or must be able to replace. A file that is cut is an error (invalid_format), never a signal.
     read = 1,
 };

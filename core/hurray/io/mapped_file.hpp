@@ -17,7 +17,7 @@ namespace hurray {
 /// Contract: the file does not change while it is mapped. Bytes that somebody else writes into it appear in the
 /// mapping at any moment; a file that somebody else cuts short raises SIGBUS in whoever touches the lost pages, which
 /// a library may not catch for its host. Files that are replaced (written beside, then renamed over) are safe: the
-/// mapping keeps the old file. Where files may be changed in place, read them instead of mapping them.
+/// mapping keeps the old file. (Windows does not let a mapped file be replaced.) Where files may be changed in place, read them instead of mapping them.
 ///
 /// Thread rule: immutable; any thread may use it, and copies may be dropped on any thread.
 class MappedFile {

@@ -1,9 +1,10 @@
 #include "core/hurray/memory/buffer.hpp"
 
 #include <bit>
-#include <cstdlib>
 #include <cstring>
 #include <new>
+
+#include "core/hurray/memory/aligned_memory.hpp"
 
 namespace hurray {
 namespace {
@@ -14,7 +15,7 @@ public:
 
 private:
     bool dispose() noexcept override {
-        std::free(memory_);
+        free_aligned(memory_);
         delete this;
         return true;
     }
@@ -37,16 +38,16 @@ Result<Buffer> allocate_buffer(std::uint64_t byte_size, std::uint32_t alignment,
         return fail(Status::out_of_memory, Error::no_offset, "byte_size: %llu bytes do not fit the address space",
                     static_cast<unsigned long long>(byte_size));
     }
-    // aligned_alloc wants a multiple of the alignment.
+    // A multiple of the alignment: std::aligned_alloc wants that.
     const std::uint64_t rounded = (byte_size + alignment - 1) / alignment * alignment;
-    void* memory = std::aligned_alloc(alignment, static_cast<std::size_t>(rounded));
+    void* memory = allocate_aligned(alignment, static_cast<std::size_t>(rounded));
     if (memory == nullptr) {
         return fail(Status::out_of_memory, Error::no_offset, "byte_size: cannot allocate %llu bytes",
                     static_cast<unsigned long long>(byte_size));
     }
     auto* storage = new (std::nothrow) HeapStorage(memory);
     if (storage == nullptr) {
-        std::free(memory);
+        free_aligned(memory);
         return fail(Status::out_of_memory, Error::no_offset, "cannot allocate the record of a buffer");
     }
     const auto written = static_cast<std::size_t>(contents == Contents::zeroed ? 0 : byte_size);

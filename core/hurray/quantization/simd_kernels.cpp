@@ -435,17 +435,19 @@ HWY_INLINE std::size_t whole_blocks(const Run& given, std::size_t count) {
         // Many blocks at once of which is known that there is nothing special in them.
         constexpr std::size_t together = size < 256 ? 256 : size;
         if (scales_leave_room<codes>(run, count / size)) {
-            for (; done + together <= count;) {
+            while (done + together <= count) {
                 const std::size_t end = done + together;
                 if (has_nan<codes, together>(from)) {
-                    for (; done < end; step()) {
+                    while (done < end) {
                         maker.take_unchecked(scale_at(run, entry));
                         some<codes, size, with_zeros>(maker, from, to, true);
+                        step();
                     }
                 } else {
-                    for (; done < end; step()) {
+                    while (done < end) {
                         maker.take_unchecked(scale_at(run, entry));
                         some<codes, size, with_zeros>(maker, from, to, false);
+                        step();
                     }
                 }
             }

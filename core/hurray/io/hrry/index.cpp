@@ -23,7 +23,6 @@ constexpr std::uint64_t length_at = 8;
 constexpr std::uint64_t data_offset_at = 12;
 constexpr std::uint64_t data_length_at = 20;
 constexpr std::uint64_t flags_at = 28;
-constexpr std::uint64_t fields_size = 32;
 
 std::uint64_t hash_of(std::string_view text) noexcept {
     constexpr std::uint64_t factor = 0x9E3779B97F4A7C15;

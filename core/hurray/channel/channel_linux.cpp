@@ -1,3 +1,4 @@
+#ifdef __linux__
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -355,3 +356,4 @@ ChannelInfo Channel::info() const {
 }
 
 }  // namespace hurray
+#endif

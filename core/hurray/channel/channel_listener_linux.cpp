@@ -1,3 +1,4 @@
+#ifdef __linux__
 #include "core/hurray/channel/channel_listener.hpp"
 
 #include <poll.h>
@@ -167,3 +168,4 @@ Result<std::unique_ptr<Channel>> connect_channel(std::string_view path, const Ch
 }
 
 }  // namespace hurray
+#endif

@@ -1,3 +1,4 @@
+#ifdef __linux__
 #include "core/hurray/channel/shared_object.hpp"
 
 #include <fcntl.h>
@@ -239,3 +240,4 @@ Result<bool> seal_shared_buffer(const Buffer& buffer) {
 }
 
 }  // namespace hurray
+#endif

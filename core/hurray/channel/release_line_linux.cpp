@@ -1,3 +1,4 @@
+#ifdef __linux__
 #include <unistd.h>
 
 #include <algorithm>
@@ -56,3 +57,4 @@ std::uint64_t ReleaseLine::held() const noexcept {
 }
 
 }  // namespace hurray
+#endif

@@ -1,27 +1,19 @@
-#include <sys/stat.h>
-#include <unistd.h>
+#include "core/hurray/io/file_bytes.hpp"
 
-#include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <string>
 #include <utility>
 
 #include "core/hurray/io/fd.hpp"
-#include "core/hurray/io/file_bytes.hpp"
 #include "core/hurray/io/mapped_file.hpp"
 #include "core/hurray/io/path.hpp"
-#include "core/hurray/io/regular_file.hpp"
-#include "core/hurray/io/system_error.hpp"
+#include "core/hurray/io/system_file.hpp"
 #include "core/hurray/memory/buffer.hpp"
 
 namespace hurray {
 namespace {
 
 using ull = unsigned long long;
-
-// Some systems refuse to move more than 2 GiB at once.
-constexpr std::size_t largest_transfer = std::size_t{1} << 30;
 
 std::unexpected<Error> outside(std::uint64_t offset, std::uint64_t length, std::uint64_t size) {
     return fail(Status::invalid_format, offset, "the file ends at byte %llu: expected %llu bytes from byte %llu",
@@ -32,17 +24,14 @@ std::unexpected<Error> outside(std::uint64_t offset, std::uint64_t length, std::
 Result<void> read_from(int fd, std::uint64_t offset, std::span<std::byte> into, std::uint64_t where) {
     std::size_t done = 0;
     while (done < into.size()) {
-        const ssize_t count = ::pread(fd, into.data() + done, std::min(into.size() - done, largest_transfer),
-                                      static_cast<off_t>(offset + done));
-        if (count > 0) {
-            done += static_cast<std::size_t>(count);
-        } else if (count == 0) {
+        const auto count = read_at(fd, offset + done, into.subspan(done), where + done);
+        if (!count) return std::unexpected(count.error());
+        if (*count == 0) {
             return fail(Status::invalid_format, where + done,
                         "the file became shorter while it was open: it ends before byte %llu, expected %llu more bytes",
                         static_cast<ull>(where + done), static_cast<ull>(into.size() - done));
-        } else if (errno != EINTR) {
-            return std::unexpected(system_error("read", errno, where + done));
         }
+        done += *count;
     }
     return {};
 }
@@ -71,10 +60,10 @@ Result<FileBytes> FileBytes::open(std::string_view path, FileAccess access) {
     if (!name) return std::unexpected(name.error());
     auto file = open_regular_file(*name);
     if (!file) return std::unexpected(file.error());
-    struct stat status {};
-    if (::fstat(file->get(), &status) != 0) return std::unexpected(system_error_at("stat", name->c_str(), errno));
+    const auto size = regular_file_size(file->get(), *name);
+    if (!size) return std::unexpected(size.error());
     FileBytes bytes;
-    bytes.size_ = static_cast<std::uint64_t>(status.st_size);
+    bytes.size_ = *size;
     bytes.file_ = std::make_shared<const OpenFile>(std::move(*file));
     return bytes;
 }

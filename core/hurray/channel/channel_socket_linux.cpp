@@ -1,3 +1,4 @@
+#ifdef __linux__
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -163,3 +164,4 @@ Result<ChannelSocket::Ready> ChannelSocket::wait(bool receive, bool send, const 
 void ChannelSocket::stop_receiving() const noexcept { ::shutdown(fd_.get(), SHUT_RD); }
 
 }  // namespace hurray
+#endif

@@ -1,10 +1,10 @@
-#include "abi/src/internal/fork.hpp"
-
+#ifndef _WIN32
 #include <pthread.h>
 
 #include <atomic>
 
 #include "abi/src/internal/diagnostics.hpp"
+#include "abi/src/internal/fork.hpp"
 #include "abi/src/internal/handle.hpp"
 #include "abi/src/internal/release.hpp"
 
@@ -29,3 +29,4 @@ void begin_child() {
 std::uint32_t fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
 
 }  // namespace hurray::abi
+#endif

@@ -1,3 +1,4 @@
+#ifdef __linux__
 #include "core/hurray/channel/incoming_tensor.hpp"
 
 #include <sys/stat.h>
@@ -190,3 +191,4 @@ Result<Tensor> incoming_tensor(const TensorMessage& message, const std::vector<F
 }
 
 }  // namespace hurray
+#endif
