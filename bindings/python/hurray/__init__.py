@@ -21,12 +21,15 @@ from ._constants import (
     CompositionRule,
     Device,
     ElementType,
+    FileAccess,
     FileFormat,
     HandleKind,
+    InexactBlocks,
     KvRole,
     Layout,
     MemberRole,
     MemoryClass,
+    MetadataType,
     Scheme,
     SectionFlags,
     StatisticsFlags,
@@ -34,6 +37,7 @@ from ._constants import (
     StreamFlags,
     SyncMode,
     TableIndex,
+    ValidationLevel,
     ViewFlags,
 )
 from ._loader import load
@@ -41,7 +45,9 @@ from ._version import __version__
 from .buffer import Buffer, BufferList, ReleaseQueue, TensorContext
 from .channel import Channel, ChannelInfo, ChannelListener, ChannelOptions
 from .composite import Composite, CompositeBuilder
+from .compute import Progress
 from .descriptor import BufferHandle, Descriptor, DescriptorBuilder, peek_length
+from .dlpack import from_dlpack
 from .errors import (
     BusyError,
     ClosedError,
@@ -51,7 +57,8 @@ from .errors import (
     NotFoundError,
     OutOfBoundsError,
 )
-from .file import File, FileWriter, TensorInfo, save_file
+from .file import File, TensorInfo
+from .filewriter import FileWriter, save_file
 from .handoff import Event, EventPayload, Producer, StreamPayload, TensorProducer, request
 from .layouts import (
     BlockPaged,
@@ -67,8 +74,21 @@ from .layouts import (
     Tile,
     Tiled,
 )
-from .runtime import LiveHandles, diagnostics, drain, live_handles, runtime_info, set_handle_checks, set_log_callback
-from .safetensors import safe_open
+from .metadata import MetadataEntry, MetadataValue
+from .runtime import (
+    LiveHandles,
+    c_abi_supports,
+    diagnostics,
+    drain,
+    format_name,
+    live_handles,
+    runtime_info,
+    set_handle_checks,
+    set_log_callback,
+    status_name,
+)
+from . import safetensors
+from .safetensors import SafeSlice, safe_open
 from .sections import (
     ExtensionType,
     Mxfp,
@@ -118,11 +138,13 @@ __all__ = [
     "EventPayload",
     "ExtensionType",
     "File",
+    "FileAccess",
     "FileFormat",
     "FileWriter",
     "HandleKind",
     "Hilbert",
     "HurrayError",
+    "InexactBlocks",
     "KvRole",
     "Layout",
     "LibraryLoadError",
@@ -130,6 +152,9 @@ __all__ = [
     "LiveHandles",
     "MemberRole",
     "MemoryClass",
+    "MetadataEntry",
+    "MetadataType",
+    "MetadataValue",
     "Morton",
     "Mxfp",
     "Nf4",
@@ -141,8 +166,10 @@ __all__ = [
     "PrivateLayout",
     "PrivateScheme",
     "Producer",
+    "Progress",
     "Reader",
     "ReleaseQueue",
+    "SafeSlice",
     "Scheme",
     "SectionFlags",
     "Shard",
@@ -160,11 +187,15 @@ __all__ = [
     "TensorProducer",
     "Tile",
     "Tiled",
+    "ValidationLevel",
     "ViewFlags",
     "Writer",
     "__version__",
+    "c_abi_supports",
     "diagnostics",
     "drain",
+    "format_name",
+    "from_dlpack",
     "from_hurray",
     "live_handles",
     "load",
@@ -175,6 +206,7 @@ __all__ = [
     "save_file",
     "set_handle_checks",
     "set_log_callback",
+    "status_name",
 ]
 
 _native.set_error_factory(errors.make_error)

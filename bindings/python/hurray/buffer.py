@@ -225,6 +225,11 @@ class TensorContext(_native.Handle):
         for `version` may go on with a context of a later one. Nothing else of the context is read."""
         return bool(_native.tensor_context_supports(self, version))
 
+    def set_release_queue(self, queue: ReleaseQueue | None) -> None:
+        """Names the queue on which the owner's release waits when a garbage collector drops its last user; None: the
+        process's default queue. Before the context is exported or a tensor imported from it."""
+        _native.tensor_context_set_release_queue(self, queue)
+
     @property
     def descriptor_bytes(self) -> bytes:
         """A copy of the encoded descriptor."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 
 from . import _native
 from ._constants import HandleKind
-from ._structs import CompositeInfo
+from ._structs import CompositeInfo, ElementBits
+from .compute import Progress
 from .descriptor import Descriptor
 from .tensor import Tensor
 
-__all__ = ["Composite", "CompositeBuilder", "Progress"]
-
-#: Told how far long work is, done and total; returns whether to go on.
-Progress = Callable[[int, int], bool]
+__all__ = ["Composite", "CompositeBuilder"]
 
 
 class Composite(_native.Handle):
@@ -63,6 +61,15 @@ class Composite(_native.Handle):
     def element(self, index: Iterable[int]) -> float:
         """An element of a partition or an overlay: dequantized where its member is quantized, corrections applied."""
         return _native.composite_element_float64(self, index)
+
+    def element_complex(self, index: Iterable[int]) -> complex:
+        """As `element`, for complex types, too."""
+        return complex(*_native.composite_element_complex128(self, index))
+
+    def element_bits(self, index: Iterable[int]) -> int:
+        """The bits of an element, as an unsigned number."""
+        bits = ElementBits._make(_native.composite_element_bits(self, index))
+        return bits.high << 64 | bits.low
 
     def merged(self, *, memory_limit: int = 0, progress: Progress | None = None) -> Tensor:
         """All elements in one new row-major tensor of the head's shape and type. `memory_limit` is the most bytes of new

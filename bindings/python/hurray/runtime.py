@@ -11,12 +11,15 @@ from ._structs import Error, RuntimeInfo
 
 __all__ = [
     "LiveHandles",
+    "c_abi_supports",
     "diagnostics",
     "drain",
+    "format_name",
     "live_handles",
     "runtime_info",
     "set_handle_checks",
     "set_log_callback",
+    "status_name",
 ]
 
 
@@ -38,6 +41,21 @@ def live_handles(kind: HandleKind = HandleKind.ANY) -> LiveHandles:
     """Counts live handles over the process. A program that has closed all its objects reads what it read before it made
     the first one, once what waits on the release queue is released (`drain`)."""
     return LiveHandles._make(_native.live_handles(kind))
+
+
+def c_abi_supports(version: int) -> bool:
+    """Whether the loaded library vouches for programs that were built for that version of the C ABI."""
+    return bool(_native.c_abi_supports(version))
+
+
+def status_name(code: int) -> str:
+    """The library's name of a status code, newer ones than this package knows included."""
+    return _native.status_name(code)
+
+
+def format_name(format: int) -> str:
+    """The library's name of a file format."""
+    return _native.format_name(format)
 
 
 def set_handle_checks(enabled: bool) -> None:

@@ -1,16 +1,20 @@
-"""The interface of the package safetensors over mapped files: `safe_open` with keys, get_tensor, get_slice, metadata."""
+"""The interface of the package safetensors over mapped files: `safe_open` with keys, get_tensor, get_slice, metadata; and
+`load_file`, `load` and `save` of its module for NumPy (`save_file` is hurray.save_file)."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, Union
 
-from ._constants import ElementType, Status
+from ._constants import ElementType, FileFormat, Status
 from .dtypes import type_name
 from .errors import ClosedError, HurrayError
 from .file import File
+from .filewriter import FileWriter
+from .tensor import Tensor
 
-__all__ = ["SafeSlice", "safe_open"]
+__all__ = ["SafeSlice", "load", "load_file", "safe_open", "save"]
 
 _DTYPES = {
     ElementType.BOOL: "BOOL",
@@ -31,6 +35,22 @@ _DTYPES = {
     ElementType.FLOAT8_E8M0: "F8_E8M0",
     ElementType.COMPLEX64: "C64",
 }
+
+
+def _to_numpy(tensor: Tensor) -> Any:
+    return tensor.numpy(share=True)
+
+
+def _to_torch(tensor: Tensor) -> Any:
+    import torch  # type: ignore[import]
+
+    if tensor.dtype is ElementType.BOOL:
+        return torch.from_numpy(tensor.numpy())  # unpacked into a copy
+    # The older capsule, which every version of PyTorch takes, cannot say that a mapped file is read-only.
+    return torch.from_dlpack(tensor.__dlpack__(copy=True))
+
+
+_TO = {"np": _to_numpy, "numpy": _to_numpy, "pt": _to_torch, "torch": _to_torch}
 
 
 class SafeSlice:
@@ -57,16 +77,17 @@ class safe_open:
     """Opens a safetensors file by mapping it.
 
     `framework` is "np" (or "numpy"): get_tensor gives NumPy arrays, views of the mapping that stay valid after the
-    file is closed; or "hurray": it gives hurray.Tensor, the caller's to close. Only device "cpu" exists. A context
-    manager, as the original; the constructor opens at once, and `close` closes.
+    file is closed; "pt" (or "torch"): PyTorch's tensors, which are copies, since PyTorch cannot say that memory is read-only; or
+    "hurray": it gives hurray.Tensor, the caller's to close. Only device "cpu" exists. A context manager, as the original; the
+    constructor opens at once, and `close` closes.
     """
 
     def __init__(self, filename: Union[str, "os.PathLike[str]"], framework: str = "np", device: str = "cpu") -> None:
-        if framework not in ("np", "numpy", "hurray"):
-            raise HurrayError(Status.UNSUPPORTED, f'framework: expected "np" or "hurray", got {framework!r}')
+        if framework not in ("np", "numpy", "pt", "torch", "hurray"):
+            raise HurrayError(Status.UNSUPPORTED, f'framework: expected "np", "pt" or "hurray", got {framework!r}')
         if device != "cpu":
             raise HurrayError(Status.UNSUPPORTED, f'device: expected "cpu", got {device!r}')
-        self._numpy = framework != "hurray"
+        self._convert = _TO.get(framework)
         self._file: File | None = File.open(filename)
 
     @property
@@ -103,11 +124,39 @@ class safe_open:
     def get_tensor(self, name: str) -> Any:
         """A tensor by name. Raises NotFoundError, which is a KeyError."""
         tensor = self._opened[name]
-        if not self._numpy:
+        if self._convert is None:
             return tensor
         with tensor:
-            return tensor.numpy(share=True)
+            return self._convert(tensor)
 
     def get_slice(self, name: str) -> SafeSlice:
         """A tensor by name, of which only what is indexed is read."""
         return SafeSlice(self, name)
+
+
+def load_file(filename: Union[str, "os.PathLike[str]"]) -> dict[str, Any]:
+    """All tensors of a safetensors file as NumPy arrays by name: views of the mapping, read-only."""
+    with safe_open(filename) as file:
+        return {name: file.get_tensor(name) for name in file.offset_keys()}
+
+
+def load(data: bytes) -> dict[str, Any]:
+    """All tensors of a safetensors file in memory as NumPy arrays by name: views of `data`, read-only."""
+    with File.from_memory(data, format=FileFormat.SAFETENSORS) as file:
+        found = {}
+        for name in file:
+            with file[name] as tensor:
+                found[name] = tensor.numpy(share=True)
+        return found
+
+
+def save(tensors: Mapping[str, Any], metadata: Mapping[str, str] | None = None) -> bytes:
+    """The bytes of a safetensors file of tensors, or NumPy arrays, by name."""
+    parts: list[bytes] = []
+    with FileWriter.to_file(parts.append) as writer:
+        for key, value in (metadata or {}).items():
+            writer.set_metadata(key, value)
+        for name, value in tensors.items():
+            with value.share() if isinstance(value, Tensor) else Tensor.from_numpy(value) as tensor:
+                writer.add(name, tensor)
+    return b"".join(parts)

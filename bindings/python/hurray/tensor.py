@@ -6,10 +6,22 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import _native
-from ._constants import C_ABI_VERSION, AlignmentPolicy, ElementType, HandleKind, Layout, SectionFlags, Status, ViewFlags
-from ._structs import DescriptorInfo
+from ._constants import (
+    C_ABI_VERSION,
+    AlignmentPolicy,
+    DecodeFlags,
+    ElementType,
+    HandleKind,
+    Layout,
+    SectionFlags,
+    Status,
+    ViewFlags,
+)
+from ._structs import DecodeOptions, DescriptorInfo
 from .buffer import Buffer, BufferList, TensorContext
+from .compute import TensorWork
 from .descriptor import Descriptor, Shard, known_layout, layout_name
+from .dlpack import DlpackExporter
 from .dtypes import DType, element_type, known_type, type_name
 from .errors import HurrayError
 
@@ -30,7 +42,7 @@ def _import_numpy() -> Any:
     return module
 
 
-class Tensor(_native.TensorHandle):
+class Tensor(TensorWork, DlpackExporter):
     """A tensor over memory that it owns a share of.
 
     `with tensor:` or `close()` ends it: memory that nothing else shares is given back at once, on the closing thread.
@@ -75,13 +87,13 @@ class Tensor(_native.TensorHandle):
             if strides is not None or layout is not None or byte_offset != 0:
                 raise HurrayError(Status.INVALID_ARGUMENT, "shape: is needed with strides, layout or byte_offset")
             tag = 0 if dtype is None else element_type(dtype)
-            return _apply(_native.tensor_from_array(data, tag, readonly), alignment)
+            return apply_alignment(_native.tensor_from_array(data, tag, readonly), alignment)
         if dtype is None:
             raise HurrayError(Status.INVALID_ARGUMENT, "dtype: is needed with shape")
         if layout is None:
             layout = Layout.ROW_MAJOR if strides is None else Layout.STRIDED
         tensor = _native.tensor_from_memory(data, element_type(dtype), layout, shape, strides, byte_offset, readonly)
-        return _apply(tensor, alignment)
+        return apply_alignment(tensor, alignment)
 
     @classmethod
     def from_numpy(
@@ -145,21 +157,28 @@ class Tensor(_native.TensorHandle):
     # --- Exchange with other runtimes --------------------------------------------------------------------------
 
     @classmethod
-    def from_pair(cls, buffers: BufferList | int, context: TensorContext | int) -> Tensor:
+    def from_pair(cls, buffers: BufferList | int, context: TensorContext | int, *, private_tags: bool = False,
+                  permissive: bool = False) -> Tensor:
         """Takes over a tensor that another runtime exported: both objects, or both addresses of C handles.
 
         Both move into the tensor; on failure both stay the caller's. A context of another version of the C ABI is
         refused (VERSION_MISMATCH) before anything else of it is read, unless it is a later one and the copy of the library
-        that made it vouches for this package's version. An address that is no handle is undefined.
+        that made it vouches for this package's version. `private_tags` and `permissive`, of objects only, are those of
+        Descriptor.decode. An address that is no handle is undefined.
         """
         if isinstance(buffers, BufferList) and isinstance(context, TensorContext):
             version = context.abi_version
             if version != C_ABI_VERSION and not (version > C_ABI_VERSION and context.supports()):
                 raise HurrayError(Status.VERSION_MISMATCH,
                                   f"context: made by C ABI version {version}, expected version {C_ABI_VERSION}")
+            if private_tags or permissive:
+                flags = (DecodeFlags.PRIVATE_TAGS if private_tags else 0) | (DecodeFlags.PERMISSIVE if permissive else 0)
+                return _native.tensor_import_options(buffers, context, DecodeOptions(flags))
             return _native.tensor_import(buffers, context)
         if isinstance(buffers, _native.Handle) or isinstance(context, _native.Handle):
             raise TypeError("expected a BufferList and a TensorContext, or two addresses")
+        if private_tags or permissive:
+            raise TypeError("private_tags, permissive: only of a BufferList and a TensorContext")
         return _native.import_pair(buffers, context)
 
     def export(self) -> tuple[BufferList, TensorContext]:
@@ -317,6 +336,7 @@ class Tensor(_native.TensorHandle):
         return module.to_numpy(self, copy, bits, share)  # type: ignore[no-any-return]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """NumPy's protocol: see `numpy`."""
         array = self.numpy(copy=copy)
         return array if dtype is None else array.astype(dtype, copy=False)
 
@@ -349,7 +369,7 @@ def _view(source: Any) -> _View:
     return memoryview(source)
 
 
-def _apply(tensor: Tensor, alignment: AlignmentPolicy) -> Tensor:
+def apply_alignment(tensor: Tensor, alignment: AlignmentPolicy) -> Tensor:
     """Holds a new tensor against the caller's alignment policy."""
     if alignment == AlignmentPolicy.OFFSET:
         return tensor

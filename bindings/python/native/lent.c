@@ -5,6 +5,8 @@
 struct HpyLent {
     Py_buffer buffer;    // all null: there is none
     PyObject *callable;  // null: there is none
+    void (*end)(void *context);  // null: there is none
+    void *end_context;
     uint64_t generation;
 };
 
@@ -45,6 +47,14 @@ void hpy_lent_on_release(HpyLent *lent, PyObject *callable) {
     lent->callable = callable;
 }
 
+HpyLent *hpy_lent_foreign(void (*end)(void *context), void *context) {
+    HpyLent *lent = lent_new();
+    if (lent == NULL) return NULL;
+    lent->end = end;
+    lent->end_context = context;
+    return lent;
+}
+
 const Py_buffer *hpy_lent_buffer(const HpyLent *lent) { return &lent->buffer; }
 
 void hpy_lent_forget(HpyLent *lent) {
@@ -70,6 +80,7 @@ void hpy_lent_release(void *data, void *context) {
     HpyEntry entry;
     if (!hpy_enter(&entry)) return;
     if (lent->callable != NULL) call(lent->callable, data);
+    if (lent->end != NULL) lent->end(lent->end_context);
     hpy_lent_forget(lent);
     hpy_leave(&entry);
 }

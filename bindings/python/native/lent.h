@@ -4,7 +4,7 @@
 
 #include "bindings/python/native/hpy.h"
 
-// A buffer of a Python object, a callable, or both, in the library's hands.
+// A buffer of a Python object, a callable, both, or a foreign owner's memory, in the library's hands.
 typedef struct HpyLent HpyLent;
 
 // Takes a buffer of `object`. NULL with an exception set when it has none that fits `flags`.
@@ -14,6 +14,8 @@ HpyLent *hpy_lent_callable(PyObject *callable);
 // Calls `callable(address)` at the release, before the buffer is given back. What it raises goes to sys.unraisablehook:
 // a release has nobody to raise to.
 void hpy_lent_on_release(HpyLent *lent, PyObject *callable);
+// Memory of a foreign owner: calls `end(context)` at the release, with the GIL. hpy_lent_forget does not call it.
+HpyLent *hpy_lent_foreign(void (*end)(void *context), void *context);
 const Py_buffer *hpy_lent_buffer(const HpyLent *lent);
 // Gives the buffer back when the library never took it.
 void hpy_lent_forget(HpyLent *lent);

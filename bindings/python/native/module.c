@@ -1,5 +1,7 @@
 // The module hurray._native: the hand-written functions, then the generated ones.
 #include "bindings/python/gen/wrappers.h"
+#include "bindings/python/native/callbacks.h"
+#include "bindings/python/native/dlpack.h"
 #include "bindings/python/native/errors.h"
 #include "bindings/python/native/exchange.h"
 #include "bindings/python/native/handle.h"
@@ -50,6 +52,14 @@ static PyMethodDef methods[] = {
     {"producer_request", FAST(hpy_producer_request), "Asks a producer for a tensor."},
     {"check_pair", FAST(hpy_check_pair), "Whether two handles can be handed over as a pair."},
     {"set_log_callback", hpy_log_set, METH_O, "Sets what is told of caught exceptions and broken invariants."},
+    {"reader_from_callback", FAST(hpy_reader_from_callback), "Reader of what a callable gives."},
+    {"reader_read", FAST(hpy_reader_read), "The next bytes of the tensor that was begun."},
+    {"writer_to_callback", FAST(hpy_writer_to_callback), "Writer to a callable."},
+    {"file_writer_to_callback", FAST(hpy_file_writer_to_callback), "Writer of a file to a callable."},
+    {"file_writer_add_source", FAST(hpy_file_writer_add_source), "Announces a tensor that a callable makes."},
+    {"file_writer_set_array", FAST(hpy_file_writer_set_array), "Sets a metadata entry to an array."},
+    {"dlpack_export", FAST(hpy_dlpack_export), "Exports a tensor as a DLPack capsule."},
+    {"dlpack_import", FAST(hpy_dlpack_import), "Takes a tensor from a DLPack capsule, or from an object that makes one."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -121,6 +121,13 @@ static HpyView *view_of(HpyHandle *tensor) {
     return view;
 }
 
+const HurrayView *hpy_view_of(PyObject *tensor, const Py_ssize_t **out_strides) {
+    const HpyView *view = view_of((HpyHandle *)tensor);
+    if (view == NULL) return NULL;
+    *out_strides = view->geometry == NULL ? NULL : view->geometry + view->view.rank;
+    return &view->view;
+}
+
 static int refuse(const char *reason) {
     PyErr_SetString(PyExc_BufferError, reason);
     return -1;

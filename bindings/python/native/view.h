@@ -8,6 +8,10 @@ typedef struct HpyView HpyView;
 
 void hpy_view_free(HpyView *view);
 
+// The view of a tensor, and its strides in bytes, one a dimension (packed elements: all 0); both live as long as the tensor
+// is open. Null with an exception set for tensors that have no view.
+const HurrayView *hpy_view_of(PyObject *tensor, const Py_ssize_t **out_strides);
+
 // Buffer slots of tensors. Each live export is counted in the handle.
 int hpy_view_get(PyObject *tensor, Py_buffer *out, int flags);
 void hpy_view_release(PyObject *tensor, Py_buffer *buffer);

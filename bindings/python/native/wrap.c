@@ -107,7 +107,7 @@ static bool strided_reach(const Py_buffer *buffer, int64_t *strides, Reach *out)
 }
 
 // Ownership of `lent` moves to the tensor when the call succeeds.
-static PyObject *make_tensor(const HpyCalls *calls, const HurrayDenseSpec *spec, char *data, uint64_t size, HpyLent *lent) {
+static HurrayTensor *make_tensor(const HpyCalls *calls, const HurrayDenseSpec *spec, char *data, uint64_t size, HpyLent *lent) {
     hpy_drain(calls);
     HurrayTensor *tensor = NULL;
     HurrayError error;
@@ -115,16 +115,62 @@ static PyObject *make_tensor(const HpyCalls *calls, const HurrayDenseSpec *spec,
                                                                hpy_queue(), &tensor, &error);
     if (status != HURRAY_OK) {
         hpy_lent_forget(lent);
-        return hpy_raise(status, &error, "hurray_tensor_from_host");
+        hpy_raise(status, &error, "hurray_tensor_from_host");
+        return NULL;
     }
-    return hpy_handle_new(HURRAY_HANDLE_TENSOR, tensor);
+    return tensor;
+}
+
+// Takes over `tensor`; null: an exception is set.
+static PyObject *object_of(HurrayTensor *tensor) {
+    return tensor == NULL ? NULL : hpy_handle_new(HURRAY_HANDLE_TENSOR, tensor);
+}
+
+HurrayTensor *hpy_tensor_of_elements(const Py_buffer *elements, uint8_t element_type, bool read_only, HpyLent *lent) {
+    if (elements->ndim < 0 || elements->ndim > PyBUF_MAX_NDIM || elements->itemsize <= 0) {
+        hpy_raise_format(HURRAY_ERR_INVALID_LAYOUT, NULL, "object: %d dimensions of %zd-byte elements", elements->ndim,
+                         elements->itemsize);
+        goto refused;
+    }
+    if (size_of_type(element_type) != elements->itemsize) {
+        hpy_raise_format(HURRAY_ERR_INVALID_TYPE, NULL, "element_type: type %u does not have the %zd bytes of the object's elements",
+                         (unsigned int)element_type, elements->itemsize);
+        goto refused;
+    }
+    uint64_t shape[PyBUF_MAX_NDIM];
+    int64_t strides[PyBUF_MAX_NDIM];
+    HurrayDenseSpec spec;
+    memset(&spec, 0, sizeof spec);
+    spec.struct_size = sizeof spec;
+    spec.element_type = element_type;
+    spec.read_only = read_only;
+    spec.rank = (uint32_t)elements->ndim;
+    spec.shape = shape;
+    for (int i = 0; i < elements->ndim; ++i) shape[i] = (uint64_t)elements->shape[i];
+    char *data = elements->buf;
+    Reach reach = {0, (uint64_t)elements->len};
+    if (PyBuffer_IsContiguous(elements, 'C')) {
+        spec.layout = HURRAY_LAYOUT_ROW_MAJOR;
+    } else if (PyBuffer_IsContiguous(elements, 'F')) {
+        spec.layout = HURRAY_LAYOUT_COL_MAJOR;
+    } else {
+        if (!strided_reach(elements, strides, &reach)) goto refused;
+        spec.layout = HURRAY_LAYOUT_STRIDED;
+        spec.strides = strides;
+        spec.byte_offset = reach.below;
+        data -= reach.below;
+    }
+    return make_tensor(hpy_loaded_calls(), &spec, data, reach.size, lent);
+
+refused:
+    hpy_lent_forget(lent);
+    return NULL;
 }
 
 PyObject *hpy_tensor_from_array(PyObject *module, PyObject *const *args, Py_ssize_t count) {
     (void)module;
-    const HpyCalls *calls = hpy_calls();
     uint64_t type = 0;
-    if (calls == NULL || !hpy_expect(count, 3, "tensor_from_array(object, element_type, read_only)") ||
+    if (hpy_calls() == NULL || !hpy_expect(count, 3, "tensor_from_array(object, element_type, read_only)") ||
         !hpy_unsigned(args[1], UINT8_MAX, "element_type", &type)) {
         return NULL;
     }
@@ -133,48 +179,14 @@ PyObject *hpy_tensor_from_array(PyObject *module, PyObject *const *args, Py_ssiz
     HpyLent *lent = hpy_lent_new(args[0], PyBUF_RECORDS_RO);
     if (lent == NULL) return NULL;
     const Py_buffer *buffer = hpy_lent_buffer(lent);
-    uint64_t shape[PyBUF_MAX_NDIM];
-    int64_t strides[PyBUF_MAX_NDIM];
-    HurrayDenseSpec spec;
-    memset(&spec, 0, sizeof spec);
-    spec.struct_size = sizeof spec;
-    if (buffer->ndim < 0 || buffer->ndim > PyBUF_MAX_NDIM || buffer->itemsize <= 0) {
-        hpy_raise_format(HURRAY_ERR_INVALID_LAYOUT, NULL, "object: %d dimensions of %zd-byte elements", buffer->ndim,
-                         buffer->itemsize);
-        goto refused;
-    }
-    if (type == 0) {
+    if (type == 0 && buffer->itemsize > 0) {
         type = type_of_format(buffer->format, buffer->itemsize);
-        if (type == 0) goto refused;
+        if (type == 0) {
+            hpy_lent_forget(lent);
+            return NULL;
+        }
     }
-    if (size_of_type((uint8_t)type) != buffer->itemsize) {
-        hpy_raise_format(HURRAY_ERR_INVALID_TYPE, NULL, "element_type: type %u does not have the %zd bytes of the object's elements",
-                         (unsigned int)type, buffer->itemsize);
-        goto refused;
-    }
-    spec.element_type = (uint8_t)type;
-    spec.read_only = buffer->readonly || read_only;
-    spec.rank = (uint32_t)buffer->ndim;
-    spec.shape = shape;
-    for (int i = 0; i < buffer->ndim; ++i) shape[i] = (uint64_t)buffer->shape[i];
-    char *data = buffer->buf;
-    Reach reach = {0, (uint64_t)buffer->len};
-    if (PyBuffer_IsContiguous(buffer, 'C')) {
-        spec.layout = HURRAY_LAYOUT_ROW_MAJOR;
-    } else if (PyBuffer_IsContiguous(buffer, 'F')) {
-        spec.layout = HURRAY_LAYOUT_COL_MAJOR;
-    } else {
-        if (!strided_reach(buffer, strides, &reach)) goto refused;
-        spec.layout = HURRAY_LAYOUT_STRIDED;
-        spec.strides = strides;
-        spec.byte_offset = reach.below;
-        data -= reach.below;
-    }
-    return make_tensor(calls, &spec, data, reach.size, lent);
-
-refused:
-    hpy_lent_forget(lent);
-    return NULL;
+    return object_of(hpy_tensor_of_elements(buffer, (uint8_t)type, buffer->readonly || read_only, lent));
 }
 
 PyObject *hpy_tensor_from_memory(PyObject *module, PyObject *const *args, Py_ssize_t count) {
@@ -213,7 +225,7 @@ PyObject *hpy_tensor_from_memory(PyObject *module, PyObject *const *args, Py_ssi
     spec.shape = shape.data;
     spec.strides = strides.data;
     spec.byte_offset = byte_offset;
-    result = make_tensor(calls, &spec, buffer->buf, (uint64_t)buffer->len, lent);
+    result = object_of(make_tensor(calls, &spec, buffer->buf, (uint64_t)buffer->len, lent));
 
 done:
     hpy_numbers_release(&shape);

@@ -25,10 +25,6 @@ HAND_WRITTEN = {
     "hurray_producer_request": "calls back",
     "hurray_producer_release": "calls back",
     "hurray_log_callback_set": "keeps a callback",
-}
-
-# Functions that the binding does not call, with the reason: nobody writes a wrapper for them.
-NOT_OFFERED = {
     "hurray_reader_from_callback": "calls back",
     "hurray_writer_to_callback": "calls back",
     "hurray_file_writer_to_callback": "calls back",
@@ -36,6 +32,9 @@ NOT_OFFERED = {
     "hurray_file_writer_set_array": "takes an array of structs",
     "hurray_reader_read": "fills memory of the caller",
 }
+
+# Functions that the binding does not call, with the reason: nobody writes a wrapper for them.
+NOT_OFFERED: dict[str, str] = {}
 
 # Calls that may wait for a disk or a peer, or move many bytes: made without the GIL.
 BLOCKING = {
