@@ -7,17 +7,20 @@
 #ifndef HURRAY_HPP_
 #define HURRAY_HPP_
 
-#include "hurray/buffer.hpp"      // IWYU pragma: export
-#include "hurray/composite.hpp"   // IWYU pragma: export
-#include "hurray/descriptor.hpp"  // IWYU pragma: export
-#include "hurray/error.hpp"       // IWYU pragma: export
-#include "hurray/file.hpp"        // IWYU pragma: export
-#include "hurray/handoff.hpp"     // IWYU pragma: export
-#include "hurray/library.hpp"     // IWYU pragma: export
-#include "hurray/names.hpp"       // IWYU pragma: export
-#include "hurray/stream.hpp"      // IWYU pragma: export
-#include "hurray/tensor.hpp"      // IWYU pragma: export
-#include "hurray/view.hpp"        // IWYU pragma: export
-#include "hurray/work.hpp"        // IWYU pragma: export
+#include "hurray/buffer.hpp"         // IWYU pragma: export
+#include "hurray/channel.hpp"        // IWYU pragma: export
+#include "hurray/composite.hpp"      // IWYU pragma: export
+#include "hurray/descriptor.hpp"     // IWYU pragma: export
+#include "hurray/error.hpp"          // IWYU pragma: export
+#include "hurray/file.hpp"           // IWYU pragma: export
+#include "hurray/handoff.hpp"        // IWYU pragma: export
+#include "hurray/library.hpp"        // IWYU pragma: export
+#include "hurray/names.hpp"          // IWYU pragma: export
+#include "hurray/producer.hpp"       // IWYU pragma: export
+#include "hurray/release_queue.hpp"  // IWYU pragma: export
+#include "hurray/stream.hpp"         // IWYU pragma: export
+#include "hurray/tensor.hpp"         // IWYU pragma: export
+#include "hurray/view.hpp"           // IWYU pragma: export
+#include "hurray/work.hpp"           // IWYU pragma: export
 
 #endif  // HURRAY_HPP_

@@ -144,6 +144,25 @@ TEST_F(Callbacks, TensorsAreMadeWhenTheyAreWritten) {
     std::remove(path.c_str());
 }
 
+TEST_F(Callbacks, AFileThatIsReadInSequenceTellsItsNamesAtItsEnd) {
+    std::vector<std::uint8_t> bytes;
+    {
+        auto writer = hurray::FileWriter::to_callback(into(bytes), hrry());
+        ASSERT_TRUE(writer);
+        ASSERT_TRUE(writer->add(std::string_view("n\0\xC3\xA9", 4), numbers(1)));
+        ASSERT_TRUE(writer->finish());
+    }
+    hurray::StreamOptions options;
+    options.flags = HURRAY_STREAM_HRRY_FILE;
+    auto reader = hurray::Reader::from_memory(bytes, options);
+    ASSERT_TRUE(reader);
+    EXPECT_TRUE(*reader->next());
+    EXPECT_EQ(reader->name(0).error().code(), HURRAY_ERR_INVALID_ARGUMENT);
+    EXPECT_FALSE(*reader->next());
+    EXPECT_EQ(*reader->name(0), std::string_view("n\0\xC3\xA9", 4));
+    EXPECT_EQ(reader->name(1).error().code(), HURRAY_ERR_INDEX_OUT_OF_BOUNDS);
+}
+
 TEST_F(Callbacks, FilesInMemoryWithMetadataOfEveryType) {
     std::vector<std::uint8_t> bytes;
     {

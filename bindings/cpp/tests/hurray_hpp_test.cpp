@@ -333,6 +333,45 @@ TEST_F(HurrayHpp, CompositesAreBuiltTakenApartAndMerged) {
     EXPECT_EQ(composite->merged().error().code(), HURRAY_ERR_UNSUPPORTED);
 }
 
+TEST_F(HurrayHpp, ElementsOfAPartitionAreThoseOfItsMembers) {
+    const std::uint64_t whole[] = {4};
+    const std::uint64_t part[] = {2};
+    auto head = hurray::DescriptorBuilder::create(HURRAY_TYPE_FLOAT32, HURRAY_LAYOUT_COMPOSITE, whole);
+    ASSERT_TRUE(head);
+    auto fields = hurray::sized<HurrayLayoutFields>();
+    fields.layout = HURRAY_LAYOUT_COMPOSITE;
+    fields.composition_rule = HURRAY_COMPOSITION_PARTITION;
+    fields.member_count = 2;
+    auto builder = hurray::CompositeBuilder::create(*head->layout_fields(fields).build());
+    ASSERT_TRUE(builder);
+    for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{2}}) {
+        auto buffer = hurray::Buffer::allocate(8);
+        ASSERT_TRUE(buffer);
+        const float values[] = {static_cast<float>(offset), static_cast<float>(offset) + 1.5F};
+        std::memcpy(buffer->mutable_bytes()->data(), values, sizeof values);
+        auto list = hurray::BufferList::create();
+        ASSERT_TRUE(list);
+        ASSERT_TRUE(list->push(std::move(*buffer)));
+        auto member = hurray::DescriptorBuilder::create(HURRAY_TYPE_FLOAT32, HURRAY_LAYOUT_ROW_MAJOR, part);
+        ASSERT_TRUE(member);
+        const auto descriptor = member->shard(whole, {&offset, 1}).add_buffer(8).build();
+        ASSERT_TRUE(descriptor) << descriptor.error().message();
+        ASSERT_TRUE(builder->add(*Tensor::create(*descriptor, *list)));
+    }
+    auto composite = builder->build();
+    ASSERT_TRUE(composite) << composite.error().message();
+    const std::uint64_t index[] = {3};
+    EXPECT_EQ(composite->member_at(index).value_or(9U), 1U);
+    EXPECT_EQ(composite->element(index).value_or(0.0), 3.5);
+    EXPECT_EQ(*composite->element_complex(index), std::complex<double>(3.5, 0));
+    const auto bits = composite->element_bits(index);
+    ASSERT_TRUE(bits);
+    EXPECT_EQ(bits->low, 0x40600000U);
+    EXPECT_EQ(composite->merged()->element(index).value_or(0.0), 3.5);
+    EXPECT_TRUE(builder->reset_deferred());
+    EXPECT_TRUE(composite->reset_deferred());
+}
+
 TEST_F(HurrayHpp, FilesAreWrittenAndTensorsOutliveThem) {
     const std::string path = testing::TempDir() + "/hurray_hpp_test.safetensors";
     const std::string name("n\0\xC3\xA9", 4);

@@ -8,6 +8,7 @@
 #include "hurray/callback.hpp"
 #include "hurray/error.hpp"
 #include "hurray/handle.hpp"
+#include "hurray/release_queue.hpp"
 #include "hurray/span.hpp"
 
 namespace hurray {
@@ -19,12 +20,19 @@ namespace detail {
 inline HurrayStatus end_buffer(HurrayBuffer** buffer) noexcept {
     return hurray_buffer_destroy(std::exchange(*buffer, nullptr));
 }
+inline HurrayStatus end_buffer_deferred(HurrayBuffer** buffer, HurrayError* error) noexcept {
+    const HurrayStatus status = hurray_buffer_destroy_deferred(*buffer, error);
+    if (status == HURRAY_OK) *buffer = nullptr;
+    return status;
+}
 
 /// What can be asked of a buffer, owned or borrowed.
 template <typename Self>
 class BufferFields {
   public:
+    /// Size, alignment, device, flags and where the memory is.
     Result<HurrayBufferInfo> info() const noexcept { return fill<HurrayBufferInfo>(hurray_buffer_info, raw()); }
+    /// Its entry of a buffer table.
     Result<HurrayBufferHandleBytes> handle_bytes() const noexcept {
         return get_value<HurrayBufferHandleBytes>(hurray_buffer_handle_bytes);
     }
@@ -47,6 +55,8 @@ class BufferFields {
         return Span<std::uint8_t>(static_cast<std::uint8_t*>(facts->data) + facts->prefix,
                                   static_cast<std::size_t>(facts->byte_size - facts->prefix));
     }
+    /// How many bytes at the start belong to somebody else, because the base was rounded down to an alignment.
+    Result<std::uint64_t> prefix() const noexcept { return get_value<std::uint64_t>(hurray_buffer_prefix); }
     /// A further handle for the same memory.
     Result<Buffer> share() const noexcept;
     /// A handle for a part, which starts at a multiple of 64 where it is not empty.
@@ -66,19 +76,26 @@ class BufferFields {
 class BufferRef : public detail::BufferFields<BufferRef> {
   public:
     explicit BufferRef(HurrayBuffer* buffer) noexcept : buffer_(buffer) {}
+    /// For calls of the C API; stays borrowed.
     HurrayBuffer* get() const noexcept { return buffer_; }
 
   private:
     HurrayBuffer* buffer_;
 };
 
-class Buffer : public UniqueHandle<HurrayBuffer, detail::end_buffer>, public detail::BufferFields<Buffer> {
+/// Memory with shared ownership: the last handle that shares it releases it.
+class Buffer : public UniqueHandle<HurrayBuffer, detail::end_buffer, detail::end_buffer_deferred>,
+               public detail::BufferFields<Buffer> {
   public:
     using UniqueHandle::UniqueHandle;
 
     /// Zeroed host memory of the library.
     static Result<Buffer> allocate(std::uint64_t byte_size, std::uint32_t alignment = 0) noexcept {
         return detail::make<Buffer>(hurray_buffer_allocate, byte_size, alignment);
+    }
+    /// Zeroed memory that goes through a channel without a copy, see Channel::send.
+    static Result<Buffer> allocate_shared(std::uint64_t byte_size, std::uint32_t alignment = 0) noexcept {
+        return detail::make<Buffer>(hurray_buffer_allocate_shared, byte_size, alignment);
     }
     /// Wraps memory of the caller, aligned to `alignment` (64 or more), without copying. `release` (a callable that
     /// takes void*, or nothing) runs exactly once, when the last handle that shares the memory goes; after a failure it
@@ -106,9 +123,15 @@ class Buffer : public UniqueHandle<HurrayBuffer, detail::end_buffer>, public det
         return buffer;
     }
 
+    /// Promises that nobody writes to the memory; before it is shared.
     Result<void> set_read_only() noexcept { return detail::call(hurray_buffer_set_read_only, get()); }
+    /// Where a deferred release of the memory waits; before it is shared.
+    Result<void> set_release_queue(const ReleaseQueue& queue) noexcept {
+        return detail::call(hurray_buffer_set_release_queue, get(), static_cast<const HurrayReleaseQueue*>(queue.get()));
+    }
     /// Consents to the release on whatever thread ends the last handle.
     Result<void> set_release_any_thread() noexcept { return detail::call(hurray_buffer_set_release_any_thread, get()); }
+    /// Borrowed: valid as long as this handle.
     BufferRef ref() const noexcept { return BufferRef(get()); }
 };
 
@@ -124,6 +147,7 @@ Result<Buffer> detail::BufferFields<Self>::slice(std::uint64_t offset, std::uint
 
 /// Memory of any alignment as a buffer that starts up to 63 bytes before it, and the distance.
 struct HostBuffer {
+    /// Its first bytes, up to `byte_offset`, belong to somebody else.
     Buffer buffer;
     /// Belongs into the byte_offset of the descriptor.
     std::uint64_t byte_offset = 0;
@@ -145,11 +169,13 @@ Result<HostBuffer> wrap_host(void* data, std::uint64_t byte_size, bool read_only
 }
 
 /// Owns the buffers of one tensor in the order of its buffer table.
-class BufferList : public UniqueHandle<HurrayBufferList, hurray_buffer_list_destroy> {
+class BufferList
+    : public UniqueHandle<HurrayBufferList, hurray_buffer_list_destroy, hurray_buffer_list_destroy_deferred> {
   public:
     using UniqueHandle::address;
     using UniqueHandle::UniqueHandle;
 
+    /// An empty list.
     static Result<BufferList> create(std::uint64_t capacity_hint = 0) noexcept {
         HurrayBufferList* list = nullptr;
         if (auto done = detail::outcome(hurray_buffer_list_new(capacity_hint, &list), "hurray_buffer_list_new");
@@ -164,7 +190,9 @@ class BufferList : public UniqueHandle<HurrayBufferList, hurray_buffer_list_dest
         if (done) (void)buffer.release();
         return done;
     }
+    /// Takes the buffer over, on success only.
     Result<void> push(Buffer&& buffer) noexcept { return push(buffer); }
+    /// How many buffers there are.
     Result<std::uint64_t> size() const noexcept {
         std::uint64_t length = 0;
         const auto done = detail::outcome(hurray_buffer_list_len(get(), &length), "hurray_buffer_list_len");
@@ -177,22 +205,6 @@ class BufferList : public UniqueHandle<HurrayBufferList, hurray_buffer_list_dest
         const auto done = detail::outcome(hurray_buffer_list_get(get(), index, &buffer), "hurray_buffer_list_get");
         if (!done) return done.error();
         return BufferRef(buffer);
-    }
-};
-
-/// Collects releases that must not run on the thread that dropped the last reference.
-class ReleaseQueue : public UniqueHandle<HurrayReleaseQueue, hurray_release_queue_destroy> {
-  public:
-    using UniqueHandle::UniqueHandle;
-
-    static Result<ReleaseQueue> create() noexcept { return detail::make<ReleaseQueue>(hurray_release_queue_new); }
-    /// Runs at most `limit` releases that wait, oldest first; tells how many.
-    Result<std::uint64_t> drain(std::uint64_t limit = UINT64_MAX) const noexcept {
-        return detail::get<std::uint64_t>(hurray_release_queue_drain, static_cast<const HurrayReleaseQueue*>(get()),
-                                          limit);
-    }
-    Result<std::uint64_t> pending() const noexcept {
-        return detail::get<std::uint64_t>(hurray_release_queue_pending, static_cast<const HurrayReleaseQueue*>(get()));
     }
 };
 

@@ -25,6 +25,7 @@ namespace hurray {
 template <typename Signature>
 class FunctionRef;
 
+/// A reference to a callable, valid during a call that takes it; owns nothing.
 template <typename R, typename... Arguments>
 class FunctionRef<R(Arguments...)> {
   public:
@@ -69,6 +70,8 @@ struct ReleaseBox {
         }
         HURRAY_HPP_CATCH_ALL_ {}
     }
+    /// Of owners, which are the context themselves.
+    static void run_owner(void* owner) noexcept { run(nullptr, owner); }
 };
 
 /// A callable that is kept: behind a virtual call, so that those that only move can be kept, too.
@@ -88,7 +91,13 @@ template <typename F, typename R, typename... Arguments>
 struct OwnedCallOf<F, R(Arguments...)> final : OwnedCall<R(Arguments...)> {
     template <typename G>
     explicit OwnedCallOf(G&& given) : function(std::forward<G>(given)) {}
-    R operator()(Arguments... arguments) override { return function(std::forward<Arguments>(arguments)...); }
+    R operator()(Arguments... arguments) override {
+        if constexpr (std::is_void_v<R>) {
+            function(std::forward<Arguments>(arguments)...);
+        } else {
+            return function(std::forward<Arguments>(arguments)...);
+        }
+    }
     F function;
 };
 

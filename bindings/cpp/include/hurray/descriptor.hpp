@@ -17,9 +17,11 @@ namespace detail {
 template <typename Self>
 class DescriptorFields {
   public:
+    /// Version, type, layout, shape and which sections there are.
     Result<HurrayDescriptorInfo> info() const noexcept {
         return fill<HurrayDescriptorInfo>(hurray_descriptor_info, raw());
     }
+    /// What the layout has beside the shape.
     Result<HurrayLayoutFields> layout_fields() const noexcept {
         return fill<HurrayLayoutFields>(hurray_descriptor_layout_fields, raw());
     }
@@ -35,12 +37,15 @@ class DescriptorFields {
     Result<HurrayQuantization> quantization() const noexcept {
         return fill<HurrayQuantization>(hurray_descriptor_quantization, raw());
     }
+    /// The statistics section.
     Result<HurrayStatistics> statistics() const noexcept {
         return fill<HurrayStatistics>(hurray_descriptor_statistics, raw());
     }
+    /// The extension type section.
     Result<HurrayExtensionType> extension_type() const noexcept {
         return fill<HurrayExtensionType>(hurray_descriptor_extension_type, raw());
     }
+    /// The section of a member of a composite.
     Result<HurrayCompositeMember> composite_member() const noexcept {
         return fill<HurrayCompositeMember>(hurray_descriptor_composite_member, raw());
     }
@@ -65,6 +70,7 @@ class DescriptorFields {
 class DescriptorRef : public detail::DescriptorFields<DescriptorRef> {
   public:
     explicit DescriptorRef(const HurrayDescriptor* descriptor) noexcept : descriptor_(descriptor) {}
+    /// For calls of the C API; stays borrowed.
     const HurrayDescriptor* get() const noexcept { return descriptor_; }
 
   private:
@@ -90,6 +96,7 @@ class Descriptor : public UniqueHandle<HurrayDescriptor, hurray_descriptor_destr
     static Result<std::uint64_t> peek_length(Span<const std::uint8_t> bytes) noexcept {
         return detail::get<std::uint64_t>(hurray_descriptor_peek_length, bytes.data(), std::uint64_t{bytes.size()});
     }
+    /// Borrowed: valid as long as this handle.
     DescriptorRef ref() const noexcept { return DescriptorRef(get()); }
     operator DescriptorRef() const noexcept { return ref(); }  // NOLINT: a descriptor serves where a borrowed one does
 };
@@ -99,14 +106,17 @@ class DescriptorBuilder : public UniqueHandle<HurrayDescriptorBuilder, hurray_de
   public:
     using UniqueHandle::UniqueHandle;
 
+    /// For a tensor of that type (HURRAY_TYPE_), layout (HURRAY_LAYOUT_) and shape.
     static Result<DescriptorBuilder> create(std::uint8_t element_type, std::uint8_t layout,
                                             Span<const std::uint64_t> shape) noexcept {
         return detail::make<DescriptorBuilder>(hurray_descriptor_builder_new, element_type, layout, shape.data(),
                                                static_cast<std::uint32_t>(shape.size()));
     }
+    /// Where element (0, ..., 0) is in the data buffer.
     DescriptorBuilder& byte_offset(std::uint64_t bytes) noexcept {
         return step(hurray_descriptor_builder_set_byte_offset, bytes);
     }
+    /// Of the strided layout: in elements, one a dimension.
     DescriptorBuilder& strides(Span<const std::int64_t> strides) noexcept {
         return step(hurray_descriptor_builder_set_strides, strides.data(), static_cast<std::uint32_t>(strides.size()));
     }
@@ -118,6 +128,7 @@ class DescriptorBuilder : public UniqueHandle<HurrayDescriptorBuilder, hurray_de
         return step(hurray_descriptor_builder_set_shard, parent_shape.data(), offset.data(),
                     static_cast<std::uint32_t>(offset.size()));
     }
+    /// The next entry of the buffer table.
     DescriptorBuilder& add_buffer(const HurrayBufferHandleBytes& handle) noexcept {
         return step(hurray_descriptor_builder_add_buffer, &handle);
     }
@@ -132,21 +143,27 @@ class DescriptorBuilder : public UniqueHandle<HurrayDescriptorBuilder, hurray_de
     DescriptorBuilder& layout_fields(const HurrayLayoutFields& fields) noexcept {
         return step(hurray_descriptor_builder_set_layout_fields, &fields);
     }
+    /// Of the tiled layout: the next level, the outermost first.
     DescriptorBuilder& add_tile_level(const HurrayTileLevel& level) noexcept {
         return step(hurray_descriptor_builder_add_tile_level, &level);
     }
+    /// The quantization section.
     DescriptorBuilder& quantization(const HurrayQuantization& section) noexcept {
         return step(hurray_descriptor_builder_set_quantization, &section);
     }
+    /// The statistics section.
     DescriptorBuilder& statistics(const HurrayStatistics& section) noexcept {
         return step(hurray_descriptor_builder_set_statistics, &section);
     }
+    /// The extension type section: what an element of a private type is.
     DescriptorBuilder& extension_type(const HurrayExtensionType& section) noexcept {
         return step(hurray_descriptor_builder_set_extension_type, &section);
     }
+    /// The section of a member of a composite: its role.
     DescriptorBuilder& composite_member(const HurrayCompositeMember& section) noexcept {
         return step(hurray_descriptor_builder_set_composite_member, &section);
     }
+    /// Lets build() accept private layouts, schemes, devices and memory classes.
     DescriptorBuilder& allow_private_tags() noexcept { return step(hurray_descriptor_builder_allow_private_tags); }
 
     /// Validates what was collected. The builder stays as it is.

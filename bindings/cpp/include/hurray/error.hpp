@@ -48,6 +48,7 @@ class Error {
         }
         return value;
     }
+    /// As the C API reports it.
     const HurrayError& raw() const noexcept { return raw_; }
 
   private:
@@ -58,12 +59,14 @@ class Error {
 template <typename T>
 class [[nodiscard]] Result {
   public:
+    /// What a success holds.
     using value_type = T;
 
     Result(T value) noexcept(std::is_nothrow_move_constructible_v<T>)  // NOLINT: a result is made of its value
         : state_(std::in_place_index<0>, std::move(value)) {}
     Result(Error error) noexcept : state_(std::in_place_index<1>, error) {}  // NOLINT
 
+    /// Whether the call succeeded.
     bool has_value() const noexcept { return state_.index() == 0; }
     explicit operator bool() const noexcept { return has_value(); }
 
@@ -73,11 +76,13 @@ class [[nodiscard]] Result {
     T* operator->() noexcept { return &checked(); }
     const T* operator->() const noexcept { return &checked(); }
 
+    /// What went wrong; only where has_value() is false.
     const Error& error() const noexcept {
         const Error* error = std::get_if<1>(&state_);
         if (error == nullptr) std::abort();
         return *error;
     }
+    /// The value, or `other` where there is none.
     template <typename U>
     T value_or(U&& other) && {
         return has_value() ? std::move(checked()) : static_cast<T>(std::forward<U>(other));
@@ -111,8 +116,10 @@ class [[nodiscard]] Result<void> {
     Result() noexcept = default;
     Result(Error error) noexcept : error_(error) {}  // NOLINT: as above
 
+    /// Whether the call succeeded.
     bool has_value() const noexcept { return !error_.has_value(); }
     explicit operator bool() const noexcept { return has_value(); }
+    /// What went wrong; only where has_value() is false.
     const Error& error() const noexcept {
         if (!error_) std::abort();
         return *error_;

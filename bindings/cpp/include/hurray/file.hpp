@@ -14,6 +14,7 @@
 
 namespace hurray {
 
+/// How a file is opened.
 struct FileOptions {
     /// HURRAY_FORMAT_ value.
     std::uint32_t format = HURRAY_FORMAT_AUTO;
@@ -49,12 +50,14 @@ inline const char* format_name(std::uint32_t format) noexcept {
 
 /// A place in a file.
 struct FileRange {
+    /// Of the first byte, from the start of the file.
     std::uint64_t offset = 0;
+    /// In bytes.
     std::uint64_t size = 0;
 };
 
 /// An open file. Strings and arrays in the structs live as long as it; tensors live on after it.
-class File : public UniqueHandle<HurrayFile, hurray_file_destroy> {
+class File : public UniqueHandle<HurrayFile, hurray_file_destroy, hurray_file_destroy_deferred> {
   public:
     using UniqueHandle::UniqueHandle;
 
@@ -68,13 +71,17 @@ class File : public UniqueHandle<HurrayFile, hurray_file_destroy> {
         const auto raw = detail::raw_of(options);
         return detail::make<File>(hurray_file_open_buffer, static_cast<const HurrayBuffer*>(buffer.get()), &raw);
     }
+    /// Format, version and how much there is of what.
     Result<HurrayFileInfo> info() const noexcept { return detail::fill<HurrayFileInfo>(hurray_file_info, raw()); }
+    /// Name, type and shape of a tensor, without touching its data.
     Result<HurrayFileTensorInfo> tensor_info(std::uint64_t index) const noexcept {
         return detail::fill<HurrayFileTensorInfo>(hurray_file_tensor_info, raw(), index);
     }
+    /// One entry of the metadata; of an array, its length.
     Result<HurrayFileMetadata> metadata(std::uint64_t index) const noexcept {
         return detail::fill<HurrayFileMetadata>(hurray_file_metadata, raw(), index);
     }
+    /// Index of the entry of that key; HURRAY_ERR_NOT_FOUND.
     Result<std::uint64_t> find_metadata(std::string_view key) const noexcept {
         return detail::get<std::uint64_t>(hurray_file_find_metadata, raw(), key.data(), std::uint64_t{key.size()});
     }
@@ -97,6 +104,7 @@ class File : public UniqueHandle<HurrayFile, hurray_file_destroy> {
     Result<std::uint64_t> find(std::string_view name) const noexcept {
         return detail::get<std::uint64_t>(hurray_file_find, raw(), name.data(), std::uint64_t{name.size()});
     }
+    /// A tensor, by index or by name: mapped or read, as the file was opened. HURRAY_ERR_NOT_FOUND.
     Result<Tensor> tensor(std::uint64_t index) const noexcept {
         return detail::make<Tensor>(hurray_file_tensor, raw(), index);
     }
@@ -104,6 +112,7 @@ class File : public UniqueHandle<HurrayFile, hurray_file_destroy> {
     Result<Composite> composite(std::uint64_t index) const noexcept {
         return detail::make<Composite>(hurray_file_composite, raw(), index);
     }
+    /// A tensor, by index or by name: mapped or read, as the file was opened. HURRAY_ERR_NOT_FOUND.
     Result<Tensor> tensor(std::string_view name) const noexcept {
         const auto index = find(name);
         if (!index) return index.error();
@@ -114,10 +123,12 @@ class File : public UniqueHandle<HurrayFile, hurray_file_destroy> {
     const HurrayFile* raw() const noexcept { return get(); }
 };
 
+/// Lives as long as the file.
 inline std::string_view name_of(const HurrayFileTensorInfo& info) noexcept {
     return {info.name, static_cast<std::size_t>(info.name_length)};
 }
 
+/// How a file is written.
 struct FileWriterOptions {
     /// HURRAY_FORMAT_ value.
     std::uint32_t format = HURRAY_FORMAT_AUTO;
@@ -165,7 +176,8 @@ struct WriterCalls {
 }  // namespace detail
 
 /// A file that is being written. Until finish() succeeds a file of that name stays as it was.
-class FileWriter : public UniqueHandle<HurrayFileWriter, hurray_file_writer_destroy> {
+class FileWriter
+    : public UniqueHandle<HurrayFileWriter, hurray_file_writer_destroy, hurray_file_writer_destroy_deferred> {
   public:
     using UniqueHandle::UniqueHandle;
     FileWriter() noexcept = default;
@@ -174,9 +186,11 @@ class FileWriter : public UniqueHandle<HurrayFileWriter, hurray_file_writer_dest
     // The handle ends before the callables that it calls.
     ~FileWriter() { reset(); }
 
+    /// Beside the target, which it replaces in one step when it is finished. `path` is terminated.
     static Result<FileWriter> create(const char* path, std::uint32_t format) noexcept {
         return detail::make<FileWriter>(hurray_file_writer_create, path, format);
     }
+    /// Beside the target, which it replaces in one step when it is finished. `path` is terminated.
     static Result<FileWriter> create(const char* path, const FileWriterOptions& options) noexcept {
         const auto raw = detail::raw_of(options);
         return detail::make<FileWriter>(hurray_file_writer_create_with, path, &raw);
@@ -228,6 +242,7 @@ class FileWriter : public UniqueHandle<HurrayFileWriter, hurray_file_writer_dest
                                  static_cast<void*>(calls_->sources.back().get())));
     }
 
+    /// A text.
     Result<void> set_metadata(std::string_view key, std::string_view value) noexcept {
         return told(detail::call(hurray_file_writer_set_metadata, get(), key.data(), std::uint64_t{key.size()},
                                  value.data(), std::uint64_t{value.size()}));
@@ -242,6 +257,7 @@ class FileWriter : public UniqueHandle<HurrayFileWriter, hurray_file_writer_dest
         return told(detail::call(hurray_file_writer_set_array, get(), key.data(), std::uint64_t{key.size()},
                                  element_type, elements.data(), std::uint64_t{elements.size()}));
     }
+    /// Writes what is left, and makes the file appear. Once only.
     Result<void> finish() noexcept { return told(detail::call(hurray_file_writer_finish, get())); }
     /// Bytes that were gathered or converted on their way into the file so far.
     Result<std::uint64_t> copied_bytes() const noexcept {

@@ -2,16 +2,24 @@
 #ifndef HURRAY_HANDLE_HPP_
 #define HURRAY_HANDLE_HPP_
 
+#include <type_traits>
 #include <utility>
 
-#include "hurray.h"
+#include "hurray/error.hpp"
 
 namespace hurray {
 
+namespace detail {
+/// What ends a handle on a thread that must not run callbacks.
+template <typename T>
+using DestroyDeferred = HurrayStatus (*)(T**, HurrayError*);
+}  // namespace detail
+
 /// Owns one handle: moves, never copies, and ends what it holds. A moved-from one is empty.
-template <typename T, HurrayStatus (*Destroy)(T**)>
+template <typename T, HurrayStatus (*Destroy)(T**), detail::DestroyDeferred<T> Deferred = nullptr>
 class UniqueHandle {
   public:
+    /// What the C API calls it.
     using pointer = T*;
 
     UniqueHandle() noexcept = default;
@@ -35,6 +43,14 @@ class UniqueHandle {
     void reset(T* handle = nullptr) noexcept {
         if (handle_ != nullptr) (void)Destroy(&handle_);
         handle_ = handle;
+    }
+    /// Ends the handle on a thread that must not run callbacks of others, such as one that holds a lock they take: releases
+    /// that become due wait on their release queue. On failure it stays owned.
+    template <typename Handle = T>
+    Result<void> reset_deferred() noexcept {
+        static_assert(Deferred != nullptr, "handles of this kind run no callbacks when they end: reset()");
+        static_assert(std::is_same_v<Handle, T>, "a template only so that it is looked at when it is used");
+        return detail::call(Deferred, &handle_);
     }
 
   protected:

@@ -11,7 +11,9 @@ namespace hurray {
 
 /// An event or stream of a device.
 struct DeviceHandle {
+    /// Opaque, as the device's own library knows it.
     void* handle = nullptr;
+    /// HURRAY_DEVICE_ tag.
     std::uint8_t device = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include "hurray/callback.hpp"
@@ -12,6 +13,7 @@
 
 namespace hurray {
 
+/// Limits of a stream.
 struct StreamOptions {
     /// HURRAY_STREAM_ bits.
     std::uint32_t flags = 0;
@@ -73,6 +75,7 @@ struct ByteTaker {
 
 }  // namespace detail
 
+/// Reads a stream of tensors, one after another.
 class Reader : public UniqueHandle<HurrayReader, hurray_reader_destroy> {
   public:
     using UniqueHandle::UniqueHandle;
@@ -122,7 +125,18 @@ class Reader : public UniqueHandle<HurrayReader, hurray_reader_destroy> {
         return told(detail::get<std::uint64_t>(hurray_reader_read, get(), static_cast<void*>(into.data()),
                                                std::uint64_t{into.size()}));
     }
+    /// Passes over what is left of the tensor that was begun.
     Result<void> skip() noexcept { return told(detail::call(hurray_reader_skip, get())); }
+    /// The name of a tensor of a .hrry file that was read in sequence (HURRAY_STREAM_HRRY_FILE), once its end was reached; lives as
+    /// long as the reader.
+    Result<std::string_view> name(std::uint64_t index) const noexcept {
+        const std::uint8_t* name = nullptr;
+        std::uint64_t length = 0;
+        const auto done =
+            detail::call(hurray_reader_name, static_cast<const HurrayReader*>(get()), index, &name, &length);
+        if (!done) return done.error();
+        return std::string_view(reinterpret_cast<const char*>(name), static_cast<std::size_t>(length));
+    }
 
   private:
     template <typename T>
@@ -134,6 +148,7 @@ class Reader : public UniqueHandle<HurrayReader, hurray_reader_destroy> {
     std::unique_ptr<detail::ByteGiver> giver_;
 };
 
+/// Writes a stream of tensors, one after another.
 class Writer : public UniqueHandle<HurrayWriter, hurray_writer_destroy> {
   public:
     using UniqueHandle::UniqueHandle;
@@ -159,12 +174,16 @@ class Writer : public UniqueHandle<HurrayWriter, hurray_writer_destroy> {
         const auto raw = detail::raw_of(options);
         return detail::make<Writer>(hurray_writer_to_fd, fd, &raw);
     }
+    /// Into memory of the library, which take() gives.
     static Result<Writer> to_memory() noexcept { return detail::make<Writer>(hurray_writer_to_memory); }
+    /// Returns when all of it is written.
     Result<void> write(const Tensor& tensor) noexcept {
         return told(detail::call(hurray_writer_write, get(), static_cast<const HurrayTensor*>(tensor.get())));
     }
+    /// Returns when all of it is written.
     Result<void> write(const Composite& composite) noexcept {
-        return detail::call(hurray_writer_write_composite, get(), static_cast<const HurrayComposite*>(composite.get()));
+        return told(
+            detail::call(hurray_writer_write_composite, get(), static_cast<const HurrayComposite*>(composite.get())));
     }
     /// What was written into memory so far.
     Result<Buffer> take() noexcept { return detail::make<Buffer>(hurray_writer_take, get()); }

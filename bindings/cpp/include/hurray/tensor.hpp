@@ -14,25 +14,45 @@
 namespace hurray {
 
 /// Carries the encoded descriptor of a tensor and what keeps its memory alive.
-class TensorContext : public UniqueHandle<HurrayTensorContext, hurray_tensor_context_destroy> {
+class TensorContext
+    : public UniqueHandle<HurrayTensorContext, hurray_tensor_context_destroy, hurray_tensor_context_destroy_deferred> {
   public:
     using UniqueHandle::address;
     using UniqueHandle::UniqueHandle;
 
     /// A context without an owner: the buffers keep their memory alive themselves.
     static Result<TensorContext> create(Span<const std::uint8_t> descriptor) noexcept {
-        HurrayTensorContext* context = nullptr;
-        const auto status = hurray_tensor_context_new(HURRAY_C_ABI_VERSION, descriptor.data(), descriptor.size(),
-                                                      nullptr, nullptr, &context);
-        if (auto done = detail::outcome(status, "hurray_tensor_context_new"); !done) return done.error();
-        return TensorContext(context);
+        return create(descriptor, nullptr, nullptr);
     }
+    /// `release` (a callable that takes nothing) runs exactly once, when the context ends, or, once a tensor was imported from it,
+    /// when the last handle that needs the memory goes; after a failure it does not run.
+    template <typename Release>
+    static Result<TensorContext> create(Span<const std::uint8_t> descriptor, Release&& release) noexcept {
+        auto box = detail::box(std::forward<Release>(release));
+        if (!box) return detail::out_of_memory();
+        auto context = create(descriptor, static_cast<void*>(box.get()), decltype(box)::element_type::run_owner);
+        if (context) (void)box.release();
+        return context;
+    }
+    /// Version of the C ABI of the build that made the context.
     Result<std::uint32_t> abi_version() const noexcept {
         std::uint32_t version = 0;
         const auto done =
             detail::outcome(hurray_tensor_context_abi_version(get(), &version), "hurray_tensor_context_abi_version");
         if (!done) return done.error();
         return version;
+    }
+    /// Whether the copy of the library that made the context vouches for `version` and for its own.
+    Result<bool> supports(std::uint32_t version = HURRAY_C_ABI_VERSION) const noexcept {
+        const auto supported = detail::get<std::uint8_t>(hurray_tensor_context_supports,
+                                                         static_cast<const HurrayTensorContext*>(get()), version);
+        if (!supported) return supported.error();
+        return *supported != 0;
+    }
+    /// Where a deferred release of the owner waits; before a tensor is imported.
+    Result<void> set_release_queue(const ReleaseQueue& queue) noexcept {
+        return detail::call(hurray_tensor_context_set_release_queue, get(),
+                            static_cast<const HurrayReleaseQueue*>(queue.get()));
     }
     /// The encoded descriptor; belongs to the context.
     Result<Span<const std::uint8_t>> descriptor() const noexcept {
@@ -43,23 +63,39 @@ class TensorContext : public UniqueHandle<HurrayTensorContext, hurray_tensor_con
         if (!done) return done.error();
         return Span<const std::uint8_t>(bytes, static_cast<std::size_t>(length));
     }
+
+  private:
+    static Result<TensorContext> create(Span<const std::uint8_t> descriptor, void* owner,
+                                        HurrayOwnerReleaseFn release) noexcept {
+        HurrayTensorContext* context = nullptr;
+        const auto status = hurray_tensor_context_new(HURRAY_C_ABI_VERSION, descriptor.data(), descriptor.size(), owner,
+                                                      release, &context);
+        if (auto done = detail::outcome(status, "hurray_tensor_context_new"); !done) return done.error();
+        return TensorContext(context);
+    }
 };
 
 /// Type, layout and shape of a dense tensor over memory of the caller.
 struct DenseSpec {
+    /// HURRAY_TYPE_ value.
     std::uint8_t element_type = 0;
+    /// One value a dimension.
     Span<const std::uint64_t> shape;
     /// Empty: row-major; else strides in elements.
     Span<const std::int64_t> strides = {};
+    /// Nobody writes to the memory.
     bool read_only = false;
     /// Of element (0, ..., 0) from the start of the memory.
     std::uint64_t byte_offset = 0;
+    /// Where a deferred release waits; null: the process's default queue.
+    const ReleaseQueue* queue = nullptr;
 };
 
 /// What travels between runtimes.
 struct ExportedTensor;
 
-class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy> {
+/// A descriptor and its buffers as one handle.
+class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy, hurray_tensor_destroy_deferred> {
   public:
     using UniqueHandle::UniqueHandle;
 
@@ -67,6 +103,7 @@ class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy> {
     static Result<Tensor> create(DescriptorRef descriptor, BufferList& list) noexcept {
         return detail::make<Tensor>(hurray_tensor_new, descriptor.get(), list.address());
     }
+    /// Takes the list over, on success only.
     static Result<Tensor> create(DescriptorRef descriptor, BufferList&& list) noexcept {
         return create(descriptor, list);
     }
@@ -90,7 +127,8 @@ class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy> {
         if (!box) return detail::out_of_memory();
         auto tensor =
             detail::make<Tensor>(hurray_tensor_from_host, &raw, data, byte_size, decltype(box)::element_type::run,
-                                 static_cast<void*>(box.get()), static_cast<const HurrayReleaseQueue*>(nullptr));
+                                 static_cast<void*>(box.get()),
+                                 static_cast<const HurrayReleaseQueue*>(spec.queue ? spec.queue->get() : nullptr));
         if (tensor) (void)box.release();
         return tensor;
     }
@@ -147,6 +185,7 @@ class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy> {
     Result<double> element_dequantized(Span<const std::uint64_t> index) const noexcept {
         return detail::get<double>(hurray_tensor_element_dequantized, raw(), index.data(), rank_of(index));
     }
+    /// An element as a complex number; of real types with the imaginary part 0.
     Result<std::complex<double>> element_complex(Span<const std::uint64_t> index) const noexcept {
         double real = 0;
         double imaginary = 0;
@@ -155,9 +194,11 @@ class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy> {
         if (!done) return done.error();
         return std::complex<double>(real, imaginary);
     }
+    /// The bits of an element.
     Result<HurrayElementBits> element_bits(Span<const std::uint64_t> index) const noexcept {
         return detail::fill<HurrayElementBits>(hurray_tensor_element_bits, raw(), index.data(), rank_of(index));
     }
+    /// Where an element lies: buffer, byte, bit.
     Result<HurrayElementAddress> element_address(Span<const std::uint64_t> index) const noexcept {
         return detail::fill<HurrayElementAddress>(hurray_tensor_element_address, raw(), index.data(), rank_of(index));
     }
@@ -180,6 +221,7 @@ class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy> {
             hurray_tensor_transcode, raw(), &spec,
             static_cast<const HurrayDescriptorBuilder*>(fields ? fields->get() : nullptr), work.get()));
     }
+    /// The same elements in another layout (HURRAY_LAYOUT_), with the defaults of that.
     Result<Tensor> transcode(std::uint8_t layout, const WorkOptions& options = {}) const noexcept {
         auto spec = detail::sized<HurrayTranscodeSpec>();
         spec.layout = layout;
@@ -191,6 +233,7 @@ class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy> {
         detail::Work work(options);
         return work.outcome(detail::make<Tensor>(hurray_tensor_dequantize, raw(), element_type, work.get()));
     }
+    /// Codes of a quantization scheme for the numbers of a float tensor.
     Result<Tensor> quantize(const HurrayQuantizeSpec& spec, const WorkOptions& options = {}) const noexcept {
         detail::Work work(options);
         return work.outcome(detail::make<Tensor>(hurray_tensor_quantize, raw(), &spec, work.get()));
@@ -214,7 +257,9 @@ class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy> {
 };
 
 struct ExportedTensor {
+    /// The buffers.
     BufferList list;
+    /// The descriptor, and what keeps the memory alive.
     TensorContext context;
 };
 

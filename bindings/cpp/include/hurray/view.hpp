@@ -15,12 +15,19 @@ class View {
   public:
     explicit View(const HurrayView& raw) noexcept : raw_(raw) {}
 
+    /// As the C API fills it.
     const HurrayView& raw() const noexcept { return raw_; }
+    /// HURRAY_TYPE_ value.
     std::uint8_t element_type() const noexcept { return raw_.element_type; }
+    /// Bits of an element.
     std::uint32_t bits() const noexcept { return raw_.bits; }
+    /// Whether the elements follow one another.
     bool contiguous() const noexcept { return (raw_.flags & HURRAY_VIEW_CONTIGUOUS) != 0; }
+    /// Whether writing to them is forbidden.
     bool read_only() const noexcept { return (raw_.flags & HURRAY_VIEW_READ_ONLY) != 0; }
+    /// How many elements there are.
     std::uint64_t element_count() const noexcept { return raw_.element_count; }
+    /// One value a dimension.
     Span<const std::int64_t> shape() const noexcept { return {raw_.shape, raw_.rank}; }
     /// In elements; empty when the view is contiguous.
     Span<const std::int64_t> strides() const noexcept {

@@ -12,6 +12,7 @@ namespace hurray {
 /// Told `done` of `total`, now and then; false stops the work, which then fails with HURRAY_ERR_CANCELLED.
 using Progress = FunctionRef<bool(std::uint64_t done, std::uint64_t total)>;
 
+/// How long work is done.
 struct WorkOptions {
     /// The most bytes of new memory at one time; 0 for no limit.
     std::uint64_t memory_limit = 0;
