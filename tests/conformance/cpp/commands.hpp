@@ -13,6 +13,8 @@ int about();
 int golden();
 /// From where the transport says to where it says, a tensor at a time, with a report.
 int relay(const std::string& names, const std::string& report, const Transport& transport);
+/// Reads pairs of ends from standard input: all tensors of the one go to the other; one JSON line each.
+int pass(const std::string& names);
 /// A model file to where the transport says; writes the list of names.
 int source(const std::string& model, const std::string& names, const std::string& report, const Transport& transport);
 /// From where the transport says to a safetensors file.

@@ -16,6 +16,7 @@ int usage() {
         "usage: driver about\n"
         "       driver golden                      paths on standard input\n"
         "       driver relay NAMES REPORT          stream on standard input and output\n"
+        "       driver pass NAMES                  pairs of ends on standard input\n"
         "       driver source MODEL NAMES REPORT   stream on standard output\n"
         "       driver sink NAMES REPORT MODEL     stream on standard input\n"
         "       driver compare MODEL MODEL\n"
@@ -52,6 +53,7 @@ int main(int count, char** arguments) {
         if (command == "about" && args.size() == 1) return driver::about();
         if (command == "golden" && args.size() == 1) return driver::golden();
         if (command == "relay" && args.size() == 3) return driver::relay(args[1], args[2], transport);
+        if (command == "pass" && args.size() == 2) return driver::pass(args[1]);
         if (command == "source" && args.size() == 4) return driver::source(args[1], args[2], args[3], transport);
         if (command == "sink" && args.size() == 4) return driver::sink(args[1], args[2], args[3], transport);
         if (command == "compare" && args.size() == 3) return driver::compare(args[1], args[2]);

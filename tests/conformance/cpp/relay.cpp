@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
+#include "exchanged.hpp"
 #include "handles.hpp"
+#include "names.hpp"
 #include "report.hpp"
 #include "transport.hpp"
 
@@ -15,34 +17,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::vector<std::string> read_names(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) throw std::runtime_error("cannot open the list of names " + path);
-    std::vector<std::string> names;
-    for (std::string line; std::getline(file, line);) {
-        if (!line.empty()) names.push_back(nlohmann::json::parse(line).get<std::string>());
-    }
-    return names;
-}
-
 const std::string& name_at(const std::vector<std::string>& names, std::size_t index) {
     if (index >= names.size()) throw std::runtime_error("the stream has more tensors than the list of names");
     return names[index];
-}
-
-// Out through the exchange form and in again, as between two runtimes.
-Tensor exchanged(Tensor tensor) {
-    HurrayBufferList* list = nullptr;
-    HurrayTensorContext* context = nullptr;
-    call("export", hurray_tensor_export, tensor.get(), &list, &context);
-    BufferList owned_list(list);
-    Context owned_context(context);
-    tensor.reset();
-    HurrayTensor* imported = nullptr;
-    call("import", hurray_tensor_import, &list, &context, &imported);
-    (void)owned_list.release();
-    (void)owned_context.release();
-    return Tensor(imported);
 }
 
 }  // namespace

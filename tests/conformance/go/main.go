@@ -3,6 +3,7 @@
 //
 //	driver about                 one JSON line: which runtime and library this is
 //	driver golden                decodes the files named on stdin, a JSON line each
+//	driver pass NAMES            passes the tensors of one end to another, for each line on stdin
 //	driver relay NAMES REPORT [--channel-in FD] [--channel-out FD]
 //	                             passes a stream from stdin to stdout and reports what every tensor held; tensors come
 //	                             from, or go to, a channel over the socket FD where one is named
@@ -20,7 +21,7 @@ import (
 	"hurray.dev/go/hurray"
 )
 
-const usage = "usage: driver about | driver golden | driver relay NAMES REPORT [--channel-in FD] [--channel-out FD]"
+const usage = "usage: driver about | driver golden | driver pass NAMES | driver relay NAMES REPORT [--channel-in FD] [--channel-out FD]"
 
 func main() {
 	os.Exit(run(os.Args[1:]))
@@ -33,6 +34,8 @@ func run(arguments []string) int {
 		err = about(os.Stdout)
 	case len(arguments) == 1 && arguments[0] == "golden":
 		err = golden(os.Stdin, os.Stdout)
+	case len(arguments) == 2 && arguments[0] == "pass":
+		err = passMany(arguments[1], os.Stdin, os.Stdout)
 	case len(arguments) >= 3 && arguments[0] == "relay":
 		var joined transport
 		if joined, err = transportOf(arguments[3:]); err == nil {

@@ -159,20 +159,25 @@ func closeInto(err *error, closer io.Closer) {
 	}
 }
 
-// pass takes a tensor through an exchange, reads it and writes it on. It closes the tensor that it was given.
-func pass(received *hurray.Tensor, out output, name string) (line tensorLine, err error) {
-	started := time.Now()
+// exchanged takes a tensor out as a list and a context, and in again. It closes the tensor that it was given.
+func exchanged(received *hurray.Tensor) (tensor *hurray.Tensor, err error) {
 	list, context, err := received.Export()
 	if failed := received.Close(); err == nil {
 		err = failed
 	}
 	if err != nil {
-		return line, err
+		return nil, err
 	}
 	// The import takes both over; closing what it took does nothing.
 	defer closeInto(&err, list)
 	defer closeInto(&err, context)
-	tensor, err := hurray.Import(list, context)
+	return hurray.Import(list, context)
+}
+
+// pass takes a tensor through an exchange, reads it and writes it on. It closes the tensor that it was given.
+func pass(received *hurray.Tensor, out output, name string) (line tensorLine, err error) {
+	started := time.Now()
+	tensor, err := exchanged(received)
 	if err != nil {
 		return line, err
 	}

@@ -10,11 +10,12 @@ import numpy as np
 
 import elements
 import hurray
+import passing
 from descriptor_json import describe, rebuild
 from transport import Input, Output, mapped
 
 USAGE = ("usage: driver about | driver golden < PATHS | "
-         "driver relay NAMES REPORT [--channel-in FD] [--channel-out FD] < STREAM > STREAM")
+         "driver relay NAMES REPORT [--channel-in FD] [--channel-out FD] < STREAM > STREAM | driver pass NAMES < ENDS")
 
 
 def facts():
@@ -131,6 +132,8 @@ def main(arguments):
                 about()
             case ["golden"]:
                 return golden()
+            case ["pass", names]:
+                passing.run(names)
             case ["relay", names, report, *options] if (ends := channel_ends(options)) is not None:
                 relay(names, report, **ends)
             case _:

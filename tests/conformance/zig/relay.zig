@@ -71,7 +71,7 @@ fn mismatch(what: []const u8, names: usize) error{Explained} {
 }
 
 /// Out through the exchange form and in again, as between two runtimes. The tensor is ended.
-fn exchanged(tensor: *hurray.Tensor, diagnostics: *hurray.Diagnostics) !hurray.Tensor {
+pub fn exchanged(tensor: *hurray.Tensor, diagnostics: *hurray.Diagnostics) !hurray.Tensor {
     var pair = try tensor.exportPair(diagnostics);
     defer pair.deinit();
     tensor.deinit();

@@ -9,7 +9,7 @@ namespace Hurray.Conformance;
 internal static class Program
 {
     private const string Usage =
-        "usage: driver about | driver golden < PATHS | "
+        "usage: driver about | driver golden < PATHS | driver pass NAMES < ENDS | "
         + "driver relay NAMES REPORT [--channel-in FD] [--channel-out FD] < STREAM > STREAM";
 
     private static int Main(string[] arguments)
@@ -23,6 +23,9 @@ internal static class Program
                     return 0;
                 case ["golden"]:
                     return GoldenCommand.Run();
+                case ["pass", string names]:
+                    PassCommand.Run(names);
+                    return 0;
                 case ["relay", string names, string report, .. string[] options] when ReadTransport(options) is { } transport:
                     RelayCommand.Run(names, report, transport);
                     return 0;

@@ -85,8 +85,8 @@ internal static class RelayCommand
         }
     }
 
-    // The path of a tensor between two runtimes: out as bare pointers of list and context, and in again.
-    private static Tensor Exchange(Tensor tensor)
+    /// <summary>The path of a tensor between two runtimes: out as bare pointers of list and context, and in again.</summary>
+    public static Tensor Exchange(Tensor tensor)
     {
         tensor.Export(out BufferList buffers, out TensorContext context);
         using (buffers)

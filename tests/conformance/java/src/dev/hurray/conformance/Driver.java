@@ -10,7 +10,8 @@ import java.util.Optional;
 
 /** The Java conformance driver: the binding's public API and nothing else. */
 public final class Driver {
-    private static final String USAGE = "usage: driver about | golden | relay NAMES REPORT [--channel-in FD] [--channel-out FD]";
+    private static final String USAGE =
+            "usage: driver about | golden | pass NAMES | relay NAMES REPORT [--channel-in FD] [--channel-out FD]";
 
     private Driver() {}
 
@@ -28,6 +29,8 @@ public final class Driver {
                 new JsonLines(new FileOutputStream(FileDescriptor.out)).write(About.runtime()).close();
             } else if (command.equals("golden") && arguments.length == 1) {
                 Golden.run();
+            } else if (command.equals("pass") && arguments.length == 2) {
+                Pass.run(arguments[1]);
             } else if (command.equals("relay") && arguments.length >= 3 && sockets.isPresent()) {
                 Relay.run(arguments[1], arguments[2], sockets.get());
             } else {

@@ -26,10 +26,15 @@ final class JsonLines implements AutoCloseable {
     }
 
     JsonLines write(Object value) throws IOException {
+        out.append(text(value)).append('\n');
+        return this;
+    }
+
+    /** A value as JSON, without a line's end. */
+    static String text(Object value) {
         StringBuilder text = new StringBuilder();
         append(text, value);
-        out.append(text.append('\n'));
-        return this;
+        return text.toString();
     }
 
     @Override

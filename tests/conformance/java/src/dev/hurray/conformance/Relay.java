@@ -27,11 +27,7 @@ final class Relay {
     private Relay() {}
 
     static void run(String namesFile, String reportFile, Transport.Sockets sockets) throws IOException {
-        List<String> names =
-                Files.readAllLines(Path.of(namesFile), StandardCharsets.UTF_8).stream()
-                        .filter(line -> !line.isBlank())
-                        .map(JsonLines::parseString)
-                        .toList();
+        List<String> names = readNames(namesFile);
         Map<String, Object> last = About.runtime();
         last.remove("library_path");
         last.remove("channels");
@@ -46,6 +42,14 @@ final class Relay {
             last.put("live_handles", handlesLeft(before));
             report.write(last);
         }
+    }
+
+    /** A file of JSON strings, one a line. */
+    static List<String> readNames(String namesFile) throws IOException {
+        return Files.readAllLines(Path.of(namesFile), StandardCharsets.UTF_8).stream()
+                .filter(line -> !line.isBlank())
+                .map(JsonLines::parseString)
+                .toList();
     }
 
     private void passOn(List<String> names, JsonLines report, Transport.Sockets sockets, Map<String, Object> last) throws IOException {
@@ -71,7 +75,7 @@ final class Relay {
     }
 
     /** Exports a tensor and imports it by the addresses alone, as another runtime would. */
-    private static Tensor exchanged(Tensor tensor) {
+    static Tensor exchanged(Tensor tensor) {
         try (tensor;
                 TensorExport pair = tensor.export();
                 BufferList list = BufferList.fromAddress(pair.list().releaseAddress());
