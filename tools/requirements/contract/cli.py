@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from . import check, document, entries, exchange, ownership, sentences
+from . import check, document, entries, exchange, ownership, pages, sentences
 
 SHARED = "HURRAY_SHARED"
 ERRORS = (entries.EntryError, document.DocumentError, exchange.ExchangeError, ownership.OwnershipError)
@@ -44,17 +44,17 @@ def main(arguments: list[str], root: Path) -> int:
     parser = argparse.ArgumentParser(prog="requirements",
                                      description="Which test proves which sentence of the C ABI's contract.")
     parser.add_argument("command", choices=("check", "write", "sentences"),
-                        help=f"check: fail with what is wrong; write: the generated parts of {document.PAGE} (tools/refresh does "
-                        "it, too); sentences: print each sentence with its entry, sha256, section and words of obligation")
+                        help=f"check: fail with what is wrong; write: the generated parts of {document.PAGE}, and {pages.PAGE} "
+                        "(tools/refresh does it, too); sentences: print each sentence with its entry, sha256, section and words of obligation")
     options = parser.parse_args(arguments)
     if options.command == "check":
-        found = problems(root)
+        found = problems(root) + pages.problems(root)
         for problem in found:
             print(problem, file=sys.stderr)
         return 1 if found else 0
     try:
         if options.command == "write":
-            for path, text in document.generate(root).items():
+            for path, text in {**document.generate(root), **pages.generate(root)}.items():
                 (root / path).write_text(text, encoding="utf-8")
             return 0
         return _print_sentences(root)

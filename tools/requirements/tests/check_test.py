@@ -185,9 +185,10 @@ class CheckTest(Project):
         self.lid["tests"] = []
         self.check()
         errors = io.StringIO()
-        with mock.patch.dict(os.environ, {cli.SHARED: str(self.shared)}), contextlib.redirect_stderr(errors):
+        pages = mock.patch.object(cli.pages, "problems", return_value=["PAGE-1: no test proves it"])
+        with mock.patch.dict(os.environ, {cli.SHARED: str(self.shared)}), contextlib.redirect_stderr(errors), pages:
             self.assertEqual(cli.main(["check"], self.root), 1)
-        self.assertEqual(errors.getvalue(), "LID-1: no test proves it\n")
+        self.assertEqual(errors.getvalue(), "LID-1: no test proves it\nPAGE-1: no test proves it\n")
 
 
 class EntriesTest(Project):

@@ -3,7 +3,7 @@
 import pathlib
 import unittest
 
-from contract import cli, document, entries
+from contract import cli, document, entries, pages
 
 ROOT = pathlib.Path.cwd()
 
@@ -12,6 +12,11 @@ class RequirementsTest(unittest.TestCase):
     def test_every_sentence_is_proven(self):
         found = cli.problems(ROOT)
         self.assertEqual(found, [], "\n" + "\n".join(found))
+
+    def test_every_statement_about_files_and_channels_is_proven(self):
+        found = pages.problems(ROOT)
+        self.assertEqual(found, [], "\n" + "\n".join(found))
+        self.assertGreaterEqual(len(entries.load(ROOT / pages.ENTRIES).entries), 80)
 
     def test_there_are_requirements(self):
         requirements = entries.load(ROOT / document.ENTRIES)
