@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["DlpackExporter", "from_dlpack"]
 
 _CPU = (1, 0)
+_OFFSET = AlignmentPolicy.OFFSET
 
 
 class DlpackExporter(_native.TensorHandle):
@@ -60,7 +61,7 @@ class DlpackExporter(_native.TensorHandle):
 
 
 def from_dlpack(source: Any, *, device: Any = None, copy: bool | None = None,
-                alignment: AlignmentPolicy = AlignmentPolicy.OFFSET) -> Tensor:
+                alignment: AlignmentPolicy = _OFFSET) -> Tensor:
     """Takes a tensor from an object with `__dlpack__`, or from a capsule of DLPack that nobody has taken.
 
     Nothing is copied; read-only memory stays so (the older capsule cannot say it: what comes in one counts as writable). The
@@ -71,14 +72,14 @@ def from_dlpack(source: Any, *, device: Any = None, copy: bool | None = None,
     INVALID_ARGUMENT (the capsule was taken, or is another); the capsule then keeps what it has. What the exporter raises goes
     on as it is.
     """
-    from .tensor import apply_alignment
-
     if device is not None and device != "cpu" and device != _CPU:
         raise HurrayError(Status.UNSUPPORTED, f'device: expected "cpu" or {_CPU}, got {device!r}')
-    if copy is None:
-        tensor = _native.dlpack_import(source, None)
-        return tensor if alignment == AlignmentPolicy.OFFSET else apply_alignment(tensor, alignment)
-    return apply_alignment(_import_copied(source, copy), alignment)
+    tensor = _native.dlpack_import(source, None) if copy is None else _import_copied(source, copy)
+    if alignment is _OFFSET:
+        return tensor
+    from .tensor import apply_alignment
+
+    return apply_alignment(tensor, alignment)
 
 
 def _import_copied(source: Any, copy: bool) -> Tensor:

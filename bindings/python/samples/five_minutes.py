@@ -1,5 +1,6 @@
 """The code of the README, as a program: five_minutes.py FOLDER."""
 
+import gzip
 import os
 import sys
 
@@ -75,4 +76,47 @@ try:
     hurray.Descriptor.decode(b"HRRY\x01\x00")
 except hurray.HurrayError as error:
     print(error.code.name, error.offset)                # a code, and where in the input the fault lies
+# end sample
+
+# sample: dlpack
+with hurray.Tensor.wrap(array) as tensor:
+    other = np.from_dlpack(tensor)                      # or torch's, jax's, cupy's: the same memory
+    print(other[0, 0])
+    del other                                           # it counts as a view
+
+with hurray.from_dlpack(array) as tensor:               # from whatever has __dlpack__
+    print(tensor.shape)
+# end sample
+
+# sample: file_objects
+with gzip.open(path + ".gz", "wb") as target, hurray.Writer.to_file(target) as writer:
+    with hurray.Tensor.wrap(array) as tensor:
+        writer.write(tensor)
+
+with gzip.open(path + ".gz", "rb") as source, hurray.Reader.from_file(source) as reader:
+    descriptor = reader.begin()                         # before any of the data is there
+    data = bytearray(6 * 4)
+    print(descriptor.shape, reader.readinto(data), np.frombuffer(data, np.float32).sum())
+# end sample
+
+# sample: source
+with hurray.Tensor.wrap(array) as tensor:
+    descriptor = tensor.descriptor
+
+with hurray.FileWriter.create(path + ".hrry", format=hurray.FileFormat.HRRY) as writer:
+    writer.set_metadata("layers", 2)                    # metadata of .hrry and GGUF files has types
+    writer.set_metadata("tokens", ["a", "b"])
+    for number in range(2):                             # one tensor in memory at a time, made when it is written
+        writer.add_source(f"layer.{number}", descriptor, lambda number=number: array * number)
+
+with hurray.File.open(path + ".hrry") as file, file["layer.1"] as tensor:
+    print(file.metadata, tensor.element([0, 0]))
+# end sample
+
+# sample: quantize
+with hurray.Tensor.wrap(array) as tensor:
+    with tensor.quantize(hurray.Scheme.PER_TENSOR_AFFINE, "int8") as small, small.dequantize() as back:
+        print(small.nbytes, tensor.nbytes, np.abs(back.numpy() - array).max() < 0.2)
+    with tensor.transcode(hurray.Layout.CSR) as sparse:
+        print(sparse, tensor.statistics().max)
 # end sample
