@@ -130,6 +130,7 @@ valgrind|cmd:valgrind|cpp|counts instructions in tools/bench
 shellcheck|cmd:shellcheck|cpp|checks the shell scripts
 chromium|cmd:chromium|cpp|opens the pages of hurray report in a test
 python3-dev|glob:/usr/include/python3.*/Python.h|python|C headers for the Python extension
+python3-pip|/usr/lib/python3/dist-packages/pip/__init__.py|python|installs the wheel in a test
 python3-numpy|/usr/lib/python3/dist-packages/numpy/__init__.py|python|peer of the Python binding in tests
 $jdk|jdk|java|compiles and runs Java
 swig|cmd:swig|java|writes the lowest layer of the Java binding
