@@ -31,9 +31,9 @@ cd "$SRC/{folder}"
 def _staging(files):
     return "\n".join(["{} {}".format(f.path, f.short_path) for f in files])
 
-def _go_impl(ctx, test):
+def _go_impl(ctx, test, shared = False):
     headers, folders = cc_paths(ctx)
-    out = ctx.actions.declare_file(ctx.label.name + ".exe")
+    out = ctx.actions.declare_file(("lib{}.so" if shared else "{}.exe").format(ctx.label.name))
     sources = depset(ctx.files.srcs + ctx.files.deps).to_list()
     module = ctx.attr.module if ctx.attr.module else ctx.label.package
     commands = []
@@ -50,7 +50,8 @@ def _go_impl(ctx, test):
         commands.append('{} test -c {} -o "$out" {}'.format(quote(GO), flags, quote(ctx.attr.package)))
         commands.append('if [[ ! -s "$out" ]]; then echo "{} has no tests" >&2; exit 1; fi'.format(ctx.attr.package))
     else:
-        commands.append('{} build {} -o "$out" {}'.format(quote(GO), flags, quote(ctx.attr.package)))
+        mode = "-buildmode=c-shared " if shared else ""
+        commands.append('{} build {}{} -o "$out" {}'.format(quote(GO), mode, flags, quote(ctx.attr.package)))
     libraries = depset([f.dirname for f in ctx.files.native_libs]).to_list()
     run_script(
         ctx,
@@ -71,6 +72,8 @@ def _go_impl(ctx, test):
         "Go",
         "Building Go %s" % ctx.label,
     )
+    if shared:
+        return [DefaultInfo(files = depset([out]), runfiles = native_runfiles(ctx, [out]))]
     program = runfile(out)
     if test:
         # Like go test, the working folder is the package's own.
@@ -114,6 +117,11 @@ def _go_test_impl(ctx):
 
 _go_binary = rule(implementation = _go_binary_impl, attrs = _ATTRS, executable = True)
 
+def _go_shared_library_impl(ctx):
+    return _go_impl(ctx, False, True)
+
+_go_shared_library = rule(implementation = _go_shared_library_impl, attrs = _ATTRS)
+
 _go_test = rule(
     implementation = _go_test_impl,
     attrs = dict(
@@ -127,6 +135,10 @@ _go_test = rule(
 def go_binary(name, tags = [], target_compatible_with = [], **kwargs):
     """A Go program: package main in the module folder."""
     _go_binary(name = name, tags = tags + ["lang_go"], target_compatible_with = COMPATIBLE + target_compatible_with, **kwargs)
+
+def go_shared_library(name, tags = [], target_compatible_with = [], **kwargs):
+    """A shared library for C, lib<name>.so: package main with exported functions."""
+    _go_shared_library(name = name, tags = tags + ["lang_go"], target_compatible_with = COMPATIBLE + target_compatible_with, **kwargs)
 
 def go_test(name, tags = [], target_compatible_with = [], **kwargs):
     """The tests of one Go package."""

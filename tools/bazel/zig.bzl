@@ -59,11 +59,11 @@ def _module_options(module, root, deps, includes):
     words.append("-M{}={}".format(module, root.path))
     return words
 
-def _zig_impl(ctx, test):
+def _zig_impl(ctx, test, shared = False):
     headers, folders = cc_paths(ctx)
     own_deps = [dep[ZigInfo] for dep in ctx.attr.deps]
     modules = _all_modules(own_deps)
-    out = ctx.actions.declare_file(ctx.label.name + ".exe")
+    out = ctx.actions.declare_file(("lib{}.so" if shared else "{}.exe").format(ctx.label.name))
     words = _module_options("root", ctx.file.root, own_deps, folders)
     for info in modules:
         words += _module_options(info.module, info.root, info.deps, info.includes)
@@ -80,7 +80,7 @@ def _zig_impl(ctx, test):
         _SCRIPT.format(
             cache = quote(CACHE + "/zig-cache" if CACHE else ""),
             zig = quote(ZIG),
-            command = "test --test-no-exec" if test else "build-exe",
+            command = "test --test-no-exec" if test else ("build-lib -dynamic -fPIC" if shared else "build-exe"),
             options = "-O" + mode,
             modules = " ".join([quote(word) for word in words]),
             link = " ".join([quote(word) for word in link]),
@@ -95,6 +95,8 @@ def _zig_impl(ctx, test):
         "Zig",
         "Building Zig %s" % ctx.label,
     )
+    if shared:
+        return [DefaultInfo(files = depset([out]), runfiles = native_runfiles(ctx, [out]))]
     if test:
         body = """
 export HOME="${{TEST_TMPDIR:-/tmp}}"
@@ -117,6 +119,9 @@ def _zig_binary_impl(ctx):
 def _zig_test_impl(ctx):
     return _zig_impl(ctx, True)
 
+def _zig_shared_library_impl(ctx):
+    return _zig_impl(ctx, False, True)
+
 _MODULE_ATTRS = {
     "cc_deps": attr.label_list(providers = [CcInfo], doc = "cc_library targets with the headers for @cImport."),
     "deps": attr.label_list(providers = [ZigInfo], doc = "zig_library targets to import."),
@@ -136,6 +141,8 @@ _zig_library = rule(
 
 _zig_binary = rule(implementation = _zig_binary_impl, attrs = _ATTRS, executable = True)
 
+_zig_shared_library = rule(implementation = _zig_shared_library_impl, attrs = _ATTRS)
+
 _zig_test = rule(implementation = _zig_test_impl, attrs = _ATTRS, test = True)
 
 def zig_library(name, tags = [], target_compatible_with = [], **kwargs):
@@ -145,6 +152,10 @@ def zig_library(name, tags = [], target_compatible_with = [], **kwargs):
 def zig_binary(name, tags = [], target_compatible_with = [], **kwargs):
     """A Zig program."""
     _zig_binary(name = name, tags = tags + ["lang_zig"], target_compatible_with = COMPATIBLE + target_compatible_with, **kwargs)
+
+def zig_shared_library(name, tags = [], target_compatible_with = [], **kwargs):
+    """A shared library for C, lib<name>.so: the exported functions of the root file."""
+    _zig_shared_library(name = name, tags = tags + ["lang_zig"], target_compatible_with = COMPATIBLE + target_compatible_with, **kwargs)
 
 def zig_test(name, tags = [], target_compatible_with = [], **kwargs):
     """The tests in a root file and in what it refers to."""
