@@ -31,6 +31,8 @@ Function symbol(const char* name) {
 
 }  // namespace
 
+extern "C" JNIEXPORT jboolean JNICALL Java_dev_hurray_NativeLoader_embedded(JNIEnv*, jclass) { return JNI_FALSE; }
+
 extern "C" JNIEXPORT jbyteArray JNICALL Java_dev_hurray_NativeLoader_open(JNIEnv* env, jclass, jobject path) {
     const auto* name = static_cast<const char*>(env->GetDirectBufferAddress(path));
     // Never closed: handles of the library may outlive every class loader.

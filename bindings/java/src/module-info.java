@@ -5,4 +5,7 @@
  */
 module dev.hurray {
     exports dev.hurray;
+    exports dev.hurray.spi;
+
+    uses dev.hurray.spi.NativeLibrary;
 }

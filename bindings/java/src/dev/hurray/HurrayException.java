@@ -9,7 +9,10 @@ public class HurrayException extends RuntimeException {
     private static final long serialVersionUID = 1L;
     private static final Pattern PLACE = Pattern.compile(" \\[byte ([0-9]{1,20})\\]$");
 
+    /** The code, as far as this version knows it. */
     private final StatusCode code;
+
+    /** The number of the code. */
     private final int status;
 
     /**

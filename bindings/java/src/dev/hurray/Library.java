@@ -1,11 +1,16 @@
 package dev.hurray;
 
-import java.nio.ByteBuffer;
+import dev.hurray.spi.NativeLibrary;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ServiceConfigurationError;
 import java.util.function.Supplier;
 
-/** Loads the native libraries, once, and refuses a shared library that this binding cannot work with. */
+/**
+ * Loads the native code, once for each class loader, and refuses a shared library that this binding cannot work with. In packages the JNI
+ * library has the shared one inside; in development it is opened at run time.
+ */
 final class Library {
     /** Overrides where the JNI library is looked for. */
     static final String JNI_PROPERTY = "dev.hurray.jni";
@@ -44,26 +49,37 @@ final class Library {
 
     private static Supplier<HurrayException> loadJni() {
         String path = System.getProperty(JNI_PROPERTY);
+        NativeLibrary packaged = null;
         try {
             if (path != null && !path.isEmpty()) {
                 System.load(Path.of(path).toAbsolutePath().toString());
+                return null;
+            }
+            packaged = PackagedLibrary.find();
+            if (packaged != null) {
+                PackagedLibrary.load(packaged);
             } else {
                 System.loadLibrary("hurray_jni");
             }
             return null;
-        } catch (UnsatisfiedLinkError | RuntimeException e) {
-            return () ->
-                    new LibraryLoadException(
-                            "the JNI library of Hurray does not load: "
-                                    + e.getMessage()
-                                    + "; -D"
-                                    + JNI_PROPERTY
-                                    + "=FILE names it, or -Djava.library.path=FOLDER its folder",
-                            e);
+        } catch (UnsatisfiedLinkError | IOException | RuntimeException | ServiceConfigurationError e) {
+            String reason = e.getMessage() + (packaged == null ? "; " + elsewhere() : "; " + PackagedLibrary.advice());
+            return () -> new LibraryLoadException("the JNI library of Hurray does not load: " + reason, e);
         }
     }
 
+    private static String elsewhere() {
+        return "-D"
+                + JNI_PROPERTY
+                + "=FILE names it, -Djava.library.path=FOLDER its folder, or the jar for "
+                + NativePlatform.NAME
+                + " has it, which is not on the class path or module path";
+    }
+
     private static Supplier<HurrayException> loadShared() {
+        if (NativeLoader.embedded()) {
+            return makeQueue();
+        }
         String path = sharedPath();
         byte[] refusal = NativeLoader.open(NativeMemory.terminated(path));
         if (refusal != null) {

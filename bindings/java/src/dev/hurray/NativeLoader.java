@@ -6,6 +6,9 @@ import java.nio.ByteBuffer;
 final class NativeLoader {
     private NativeLoader() {}
 
+    /** Whether the JNI library has the library inside: then there is none to load. */
+    static native boolean embedded();
+
     /** Loads the shared library. Null, or the loader's complaint. */
     static native byte[] open(ByteBuffer terminatedPath);
 

@@ -4,7 +4,10 @@ package dev.hurray;
 public final class VersionMismatchException extends HurrayException {
     private static final long serialVersionUID = 1L;
 
+    /** The version of this binding. */
     private final long expected;
+
+    /** The version of what was found. */
     private final long found;
 
     VersionMismatchException(String what, long expected, long found) {

@@ -1,0 +1,2 @@
+/** What the jars with native code provide to the binding. Programs need nothing of it. */
+package dev.hurray.spi;
