@@ -1,0 +1,4 @@
+/** A program that has the binding as a module. */
+module app {
+    requires dev.hurray;
+}
