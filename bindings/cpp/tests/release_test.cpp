@@ -30,6 +30,7 @@ TEST_F(Release, ADeferredEndWaitsOnTheQueueOfTheBuffer) {
     EXPECT_EQ(queue->pending().value_or(0U), 1U);
     EXPECT_EQ(queue->drain().value_or(0U), 1U);
     EXPECT_EQ(released, 1);
+    EXPECT_TRUE(hurray::Buffer().reset_deferred()) << "an empty one has nothing to end";
 }
 
 TEST_F(Release, ATensorsQueueIsNamedWhenItIsMade) {

@@ -91,7 +91,6 @@ class Pass {
     Pass(const Tensor& tensor, const NumberFormat& format, const Tensor* values, std::uint32_t mask, double scale,
          Work& work)
         : tensor_(tensor),
-          format_(format),
           values_(values),
           reader_(format),
           width_((format.bits + 7) / 8),
@@ -249,7 +248,6 @@ class Pass {
     }
 
     const Tensor& tensor_;
-    NumberFormat format_;
     const Tensor* values_;
     NumberReader reader_;
     std::uint64_t width_;

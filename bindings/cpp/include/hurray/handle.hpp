@@ -50,6 +50,7 @@ class UniqueHandle {
     Result<void> reset_deferred() noexcept {
         static_assert(Deferred != nullptr, "handles of this kind run no callbacks when they end: reset()");
         static_assert(std::is_same_v<Handle, T>, "a template only so that it is looked at when it is used");
+        if (handle_ == nullptr) return {};
         return detail::call(Deferred, &handle_);
     }
 
