@@ -129,6 +129,9 @@ libbenchmark-dev|/usr/include/benchmark/benchmark.h|cpp|measures in tools/bench
 valgrind|cmd:valgrind|cpp|counts instructions in tools/bench
 shellcheck|cmd:shellcheck|cpp|checks the shell scripts
 chromium|cmd:chromium|cpp|opens the pages of hurray report in a test
+cmake|cmd:cmake|cpp|builds programs with the package for C and C++ in a test
+make|cmd:make|cpp|the same, for cmake
+pkg-config|cmd:pkg-config|cpp|the same, without cmake
 python3-dev|glob:/usr/include/python3.*/Python.h|python|C headers for the Python extension
 python3-pip|/usr/lib/python3/dist-packages/pip/__init__.py|python|installs the wheel in a test
 python3-numpy|/usr/lib/python3/dist-packages/numpy/__init__.py|python|peer of the Python binding in tests
