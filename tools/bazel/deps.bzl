@@ -14,6 +14,7 @@ load("//tools/bazel/toolchains:python.bzl", "local_python")
 load("//tools/bazel/toolchains:swig.bzl", "local_swig")
 load("//tools/bazel/toolchains:version.bzl", "version_repository")
 load("//tools/bazel/toolchains:zig.bzl", "local_zig")
+load("//tools/bazel/toolchains:zlib.bzl", "local_zlib")
 
 def rules_handed_on():
     """Stand-ins for the rule sets that Bazel 4 downloads otherwise. Bazel with modules has the real ones."""
@@ -32,4 +33,5 @@ def hurray_dependencies():
     local_python(name = "local_python")
     local_swig(name = "local_swig")
     local_zig(name = "local_zig")
+    local_zlib(name = "local_zlib")
     version_repository(name = "hurray_version")

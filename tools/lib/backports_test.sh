@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The entry for backports comes from the machine's own Debian entry, in both forms of apt's files, and from no other.
+# The entries for backports and for sources come from the machine's own Debian entry, in both forms of apt's files, and from no other.
 set -euo pipefail
 hurray_root="$PWD"
 export HOME="${TEST_TMPDIR:?}"
@@ -68,6 +68,14 @@ expect "one line an entry" "$expected" "$(backports_from bookworm "$folder/sourc
 expect "the first of several files" "$expected" "$(backports_from bookworm "$folder/sources.list" "$folder/debian.sources")"
 expect "no such suite" "" "$(backports_from trixie "$folder/sources.list" "$folder/debian.sources")"
 expect "no such file" "" "$(backports_from bookworm "$folder/none.sources")"
+
+expected="Types: deb-src
+URIs: http://mirror.example.test/debian
+Suites: bookworm
+Components: main contrib
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg"
+expect "sources" "$expected" "$(sources_from bookworm "$folder/other.sources" "$folder/debian.sources")"
+expect "sources of no such suite" "" "$(sources_from trixie "$folder/debian.sources")"
 
 expect "a list of languages" "java go" "$(language_list java,go)"
 expect "all languages" "cpp java go csharp zig python" "$(language_list all)"

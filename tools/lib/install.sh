@@ -40,6 +40,56 @@ needs_backports() {
   ! grep -rqsE "^[^#]*[[:space:]]$(debian_codename)-backports([[:space:]]|\$)" /etc/apt/sources.list /etc/apt/sources.list.d
 }
 
+# Prints an entry for the sources of a suite, made from the machine's own entry for the suite. Arguments as backports_from.
+sources_from() {
+  local suite="$1" entry
+  entry="$(backports_from "$@")"
+  entry="${entry/#Types: deb/Types: deb-src}"
+  printf '%s\n' "${entry/Suites: $suite-backports/Suites: $suite}"
+}
+
+# Fetches Debian's source package of zlib, as which it was built for this machine, and unpacks it. Apt gets an entry and
+# lists of its own for this, so that nothing of the machine's changes and no root is needed; apt checks the signatures.
+install_zlib() {
+  local work entry folder options archives status=0
+  folder="$(zlib_folder)"
+  entry="$(sources_from "$(debian_codename)" /etc/apt/sources.list.d/*.sources /etc/apt/sources.list /etc/apt/sources.list.d/*.list)"
+  if [[ -z "$entry" ]]; then
+    echo "tools/setup: no Debian entry of this machine to make one for sources from" >&2
+    return 1
+  fi
+  work="$(mktemp -d)"
+  mkdir -p "$work/parts" "$work/lists/partial" "$work/cache/archives/partial" "$work/unpacked"
+  printf '%s\n' "$entry" >"$work/parts/sources.sources"
+  options=(-o "Dir::Etc::SourceList=$work/none.list" -o "Dir::Etc::SourceParts=$work/parts" -o "Dir::State::Lists=$work/lists"
+    -o "Dir::Cache=$work/cache" -o APT::Sandbox::User= -o Acquire::Retries=3 -o Acquire::Languages=none)
+  : >"$work/none.list"
+  echo "tools/setup: fetching the sources of zlib ..."
+  (
+    cd "$work" &&
+      quietly apt-get "${options[@]}" update &&
+      quietly apt-get "${options[@]}" source --download-only zlib
+  ) || status=1
+  archives=("$work"/zlib_*.orig.tar.*)
+  # Python reads whatever the archive is packed with. Debian's own changes concern its build and nothing of the library.
+  if ((status == 0)) && /usr/bin/python3 -I -c '
+import sys, tarfile
+with tarfile.open(sys.argv[1]) as archive:
+    archive.extractall(sys.argv[2], filter="data") if hasattr(tarfile, "data_filter") else archive.extractall(sys.argv[2])
+' "${archives[0]}" "$work/unpacked"; then
+    # In its place only when complete.
+    rm -rf "$folder" "$folder.partial"
+    mkdir -p "${folder%/*}"
+    cp -r "$work"/unpacked/zlib-* "$folder.partial"
+    mv "$folder.partial" "$folder"
+  else
+    status=1
+  fi
+  rm -rf "$work"
+  zlib_there || status=1
+  return "$status"
+}
+
 # Prints an entry for a suite's backports, made from the machine's own entry for the suite: the same mirror and keys.
 # $1: suite; then files, deb822 (*.sources) or one line an entry.
 backports_from() {

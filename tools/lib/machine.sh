@@ -86,6 +86,11 @@ dotnet_command() {
   return 1
 }
 
+# Sources that are compiled for other platforms than this one, of which Debian has no libraries here.
+zlib_folder() { printf '%s\n' "$hurray_cache/sources/zlib"; }
+
+zlib_there() { [[ -r "$(zlib_folder)/zlib.h" && -r "$(zlib_folder)/inflate.c" && -r "$(zlib_folder)/LICENSE" ]]; }
+
 nuget_folder() { printf '%s\n' "$hurray_cache/nuget"; }
 
 # What the restored packages depend on: the list of packages and the SDKs (each brings its own targeting packs).
@@ -173,6 +178,9 @@ language_lacks() {
     fi
   done < <(missing_debian)
   case "$language" in
+    cpp)
+      if ! zlib_there; then printf "the sources of Debian's zlib are not unpacked (tools/setup does it)\n"; fi
+      ;;
     zig)
       if ! zig_command >/dev/null; then printf 'Zig %s is not installed (tools/setup fetches it with npm)\n' "$zig_version"; fi
       ;;

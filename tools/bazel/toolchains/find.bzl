@@ -1,8 +1,13 @@
 """What the repository rules of this folder share: finding a tool, and what to write when there is none."""
 
+def label_of(text):
+    """A label of this repository as other repositories write it. (Bazel 4 leaves its name out.)"""
+    full = str(Label(text))
+    return "@hurray" + full if full.startswith("//") else full
+
 # A target with this list as target_compatible_with is skipped, never broken. (Debian's Bazel has no
 # @platforms//:incompatible.) In full, since the repositories use it, too.
-INCOMPATIBLE = [str(Label("//tools/bazel:incompatible"))]
+INCOMPATIBLE = [label_of("//tools/bazel:incompatible")]
 
 def environment(ctx, name):
     """Value of an environment variable, or None when it is unset or empty."""

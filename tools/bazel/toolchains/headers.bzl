@@ -1,6 +1,6 @@
 """Libraries that Debian installs as sources or headers: GoogleTest, Highway, RapidJSON and others."""
 
-load(":find.bzl", "INCOMPATIBLE")
+load(":find.bzl", "INCOMPATIBLE", "label_of")
 
 _GOOGLETEST = """
 package(default_visibility = ["//visibility:public"])
@@ -50,7 +50,8 @@ local_googletest = repository_rule(
 )
 
 # The compiler finds /usr/include by itself: what a target depends on here says that it needs the package, and is
-# incompatible without it.
+# incompatible without it. What is released is compiled for other machines and does not see /usr/include: there the
+# folders in _RELEASED are given to it, and nothing else.
 _LIBRARIES = {
     "benchmark": ("/usr/include/benchmark/benchmark.h", "libbenchmark-dev"),
     "cli11": ("/usr/include/CLI/CLI.hpp", "libcli11-dev"),
@@ -69,15 +70,61 @@ _LINK = {
     "zlib": ["-l:libz.a"],
 }
 
+# The folder below /usr/include; the package's files are //:NAME_files, its licence is //:NAME_licence.
+_RELEASED = {
+    "highway": "hwy",
+    "rapidjson": "rapidjson",
+}
+
+_RELEASED_LIBRARY = """
+cc_library(
+    name = {name},
+    hdrs = select({{{released}: glob([{folder} + "/**/*.h"], allow_empty = True), "//conditions:default": []}}),
+    includes = select({{{released}: [{folder}], "//conditions:default": []}}),
+    target_compatible_with = {compatible},
+)
+
+filegroup(
+    name = {name} + "_files",
+    srcs = glob([{folder} + "/**/*.h"], allow_empty = True),
+)
+
+exports_files(["LICENCE.{plain}"])
+"""
+
+def _selected(default, released):
+    return "select({{{}: {}, \"//conditions:default\": {}}})".format(
+        repr(label_of("//tools/bazel/release:released")),
+        repr(released),
+        repr(default),
+    )
+
+def _released_library(ctx, name, found, package):
+    folder = name + "-include"
+    if found:
+        ctx.symlink("/usr/include/" + _RELEASED[name], folder + "/" + _RELEASED[name])
+        ctx.symlink("/usr/share/doc/{}/copyright".format(package), "LICENCE." + name)
+    return _RELEASED_LIBRARY.format(
+        name = repr(name),
+        plain = name,
+        folder = repr(folder),
+        released = repr(label_of("//tools/bazel/release:released")),
+        compatible = repr([] if found else INCOMPATIBLE),
+    )
+
 def _headers_impl(ctx):
     lines = ['package(default_visibility = ["//visibility:public"])', ""]
     for name, (header, package) in _LIBRARIES.items():
         found = ctx.path(header).exists
-        lines.append("cc_library(name = {}, linkopts = {}, target_compatible_with = {})".format(
-            repr(name),
-            repr(_LINK.get(name, [])),
-            repr([] if found else INCOMPATIBLE),
-        ))
+        if name in _RELEASED:
+            lines.append(_released_library(ctx, name, found, package))
+        else:
+            lines.append("cc_library(name = {}, linkopts = {}, deps = {}, target_compatible_with = {})".format(
+                repr(name),
+                _selected(_LINK.get(name, []), []) if name == "zlib" else repr(_LINK.get(name, [])),
+                _selected([], ["@local_zlib//:zlib"]) if name == "zlib" else "[]",
+                repr([] if found else INCOMPATIBLE),
+            ))
         if not found:
             # buildifier: disable=print
             print("What uses {} is left out: tools/setup installs Debian's {}".format(name, package))
