@@ -7,13 +7,23 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple, Union
 
 from . import _native
-from ._constants import AlignmentPolicy, ElementType, FileAccess, FileFlags, FileFormat, HandleKind, InexactBlocks, Layout
+from ._constants import (
+    AlignmentPolicy,
+    ElementType,
+    FileAccess,
+    FileFlags,
+    FileFormat,
+    HandleKind,
+    InexactBlocks,
+    Layout,
+    MetadataType,
+)
 from ._structs import FileInfo, FileMetadata, FileOptions, FileTensorInfo
 from .buffer import Buffer
 from .composite import Composite
 from .descriptor import Descriptor, known_layout
 from .dtypes import known_type
-from .metadata import MetadataEntry, MetadataType, MetadataValue, value_of
+from .metadata import MetadataEntry, MetadataValue, value_of
 from .tensor import Tensor
 
 __all__ = ["File", "TensorInfo"]

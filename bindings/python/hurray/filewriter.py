@@ -72,8 +72,8 @@ class FileWriter(_native.Handle):
         """Announces a tensor that `make()` gives when it is written: so a conversion holds one tensor at a time.
 
         It is called at most once, here or in `finish`, on that thread, and returns a Tensor, which is taken over and closed,
-        or a NumPy array. Type, layout, shape, sections and buffer sizes must be those of `descriptor`. It must not use the
-        writer. Raises as `add` does; INVALID_ARGUMENT for another tensor than the announced one.
+        or a NumPy array. Type, layout, shape, sections and buffer sizes must be those of `descriptor`, without the bytes of others
+        in front of memory that is not aligned: build it, rather than take that of a wrapped array. It must not use the writer. Raises as `add` does; INVALID_ARGUMENT for another tensor than the announced one.
         """
         call(self, _native.file_writer_add_source, name, descriptor, self._callbacks.maker(make))
 

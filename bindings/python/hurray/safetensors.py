@@ -117,7 +117,7 @@ class safe_open:
         """The names, in the order of their data in the file."""
         return [info.name for info in sorted(self._opened.infos(), key=lambda info: info.file_offset)]
 
-    def metadata(self) -> dict[str, str] | None:
+    def metadata(self) -> dict[str, Any] | None:
         """The metadata; None when there is none."""
         return self._opened.metadata or None
 

@@ -100,8 +100,7 @@ with gzip.open(path + ".gz", "rb") as source, hurray.Reader.from_file(source) as
 # end sample
 
 # sample: source
-with hurray.Tensor.wrap(array) as tensor:
-    descriptor = tensor.descriptor
+descriptor = hurray.Descriptor.build("float32", array.shape, buffers=[hurray.BufferHandle(array.nbytes, 64)])
 
 with hurray.FileWriter.create(path + ".hrry", format=hurray.FileFormat.HRRY) as writer:
     writer.set_metadata("layers", 2)                    # metadata of .hrry and GGUF files has types

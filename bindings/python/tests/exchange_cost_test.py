@@ -94,6 +94,7 @@ class FlatTest(BaseLine):
 class StormTest(BaseLine):
     def test_collections_during_every_kind_of_call(self):
         array = np.arange(64, dtype=np.float32).reshape(8, 8)
+        announced = hurray.Descriptor.build("float32", array.shape, buffers=[hurray.BufferHandle(array.nbytes, 64)])
         thresholds = gc.get_threshold()
         gc.set_threshold(1, 1, 1)
         try:
@@ -106,7 +107,7 @@ class StormTest(BaseLine):
                     target = io.BytesIO()
                     with FileWriter.to_file(target, format=FileFormat.HRRY) as writer:
                         writer.set_metadata("list", ["a", "b"])
-                        writer.add_source("a", tensor.descriptor, lambda: array.copy())
+                        writer.add_source("a", announced, lambda: array.copy())
                         writer.add("b", small)
                     with hurray.File.from_memory(target.getvalue()) as file, file["a"] as read:
                         self.assertEqual(file.metadata, {"list": ["a", "b"]})
