@@ -1,6 +1,6 @@
 """Zig modules, programs and tests, with the project's C headers (@cImport) and shared library."""
 
-load("@local_zig//:defs.bzl", "CACHE", "COMPATIBLE", "ZIG")
+load("@local_zig//:defs.bzl", "CACHE", "COMPATIBLE", "OWN_BACKEND", "ZIG")
 load(":launcher.bzl", "NATIVE_ATTRS", "cc_paths", "native_runfiles", "quote", "run_script", "runfile", "write_launcher")
 
 ZigInfo = provider(
@@ -29,8 +29,11 @@ def _zig_library_impl(ctx):
         DefaultInfo(files = depset(ctx.files.srcs)),
     ]
 
+# The environment names the folder, too: the compiler is asked for the translation of C headers as a process of its own, which
+# does not get the option and would be compiled anew in every action, for a minute.
 _SCRIPT = """
 global="$(cache_folder {cache} zig)"
+export ZIG_GLOBAL_CACHE_DIR="$global"
 # Zig writes to a file at offset 0 and so over what is there: hence the cat.
 {zig} {command} {options} {modules} {link} -lc --cache-dir "$SCRATCH/local" --global-cache-dir "$global" {name} -femit-bin={out} 2>&1 | cat
 """
@@ -59,6 +62,17 @@ def _module_options(module, root, deps, includes):
     words.append("-M{}={}".format(module, root.path))
     return words
 
+# LLVM takes ten times as long as Zig's own backend, which does not optimise. Half of its time is debug information.
+def _mode_options(ctx):
+    mode = ctx.attr.optimize
+    options = ["-O" + mode]
+    if mode != "Debug":
+        if ctx.attr.llvm and ctx.var["COMPILATION_MODE"] == "opt":
+            options += ["-fllvm", "-fstrip"]
+        elif OWN_BACKEND == "yes":
+            options.append("-fno-llvm")
+    return " ".join(options)
+
 def _zig_impl(ctx, test, shared = False):
     headers, folders = cc_paths(ctx)
     own_deps = [dep[ZigInfo] for dep in ctx.attr.deps]
@@ -68,12 +82,11 @@ def _zig_impl(ctx, test, shared = False):
     for info in modules:
         words += _module_options(info.module, info.root, info.deps, info.includes)
     link = []
-    for library in ctx.files.native_libs:
-        if library.extension == "so":
-            link += ["-L" + library.dirname, "-l" + library.basename[len("lib"):-len(".so")]]
-    mode = ctx.attr.optimize
-    if not mode:
-        mode = "ReleaseSafe" if ctx.var["COMPILATION_MODE"] == "opt" else "Debug"
+
+    # What is opened at run time is no input: a change in the core compiles no Zig.
+    linked = [library for library in ctx.files.native_libs if library.extension == "so"]
+    for library in linked:
+        link += ["-L" + library.dirname, "-l" + library.basename[len("lib"):-len(".so")]]
     run_script(
         ctx,
         "build",
@@ -81,14 +94,14 @@ def _zig_impl(ctx, test, shared = False):
             cache = quote(CACHE + "/zig-cache" if CACHE else ""),
             zig = quote(ZIG),
             command = "test --test-no-exec" if test else ("build-lib -dynamic -fPIC" if shared else "build-exe"),
-            options = "-O" + mode,
+            options = _mode_options(ctx),
             modules = " ".join([quote(word) for word in words]),
             link = " ".join([quote(word) for word in link]),
             name = "--name " + quote(ctx.label.name),
             out = quote(out.path),
         ),
         depset(
-            ctx.files.srcs + [ctx.file.root] + ctx.files.native_libs,
+            ctx.files.srcs + [ctx.file.root] + linked,
             transitive = [headers] + [depset(info.srcs + [info.root]) for info in modules] + [info.headers for info in modules],
         ),
         [out],
@@ -131,7 +144,8 @@ _MODULE_ATTRS = {
 
 _ATTRS = dict(
     dict(_MODULE_ATTRS, **NATIVE_ATTRS),
-    optimize = attr.string(values = ["", "Debug", "ReleaseSafe", "ReleaseFast", "ReleaseSmall"], doc = "By default ReleaseSafe with -c opt, else Debug."),
+    llvm = attr.bool(doc = "With -c opt, LLVM generates the code and optimises it. Else Zig's own backend does, where it has one: in seconds, with the checks of the mode, slow code. For Debug it makes no difference."),
+    optimize = attr.string(default = "Debug", values = ["Debug", "ReleaseSafe", "ReleaseFast", "ReleaseSmall"]),
 )
 
 _zig_library = rule(

@@ -21,7 +21,7 @@ def _impl(ctx):
         found = version_of(ctx, [zig, "version"])
         if found != ZIG_VERSION:
             missing = "{} is version {}, but {} is needed; tools/setup installs it from npm".format(zig, found or "unknown", ZIG_VERSION)
-    write_definitions(ctx, "Zig", {"ZIG": zig or "", "CACHE": cache or ""}, missing)
+    write_definitions(ctx, "Zig", {"ZIG": zig or "", "CACHE": cache or "", "OWN_BACKEND": "yes" if arch == "x64" else "no"}, missing)
 
 def _machine(ctx):
     return version_of(ctx, ["uname", "-m"])
