@@ -1,12 +1,15 @@
 //! Composites: a head and the tensors that it is made of. (format: composite)
 
+const std = @import("std");
 const abi = @import("hurray_abi");
 const descriptor_ = @import("descriptor.zig");
 const diagnostics_ = @import("diagnostics.zig");
+const elements = @import("elements.zig");
 const layout_fields = @import("layout_fields.zig");
 const library = @import("library.zig");
 const Handle = @import("handle.zig").Handle;
 const Tensor = @import("tensor.zig").Tensor;
+const Work = @import("work.zig").Work;
 
 const Diagnostics = diagnostics_.Diagnostics;
 const Error = diagnostics_.Error;
@@ -15,6 +18,7 @@ const Error = diagnostics_.Error;
 pub const Composite = struct {
     handle: Handle(abi.c.HurrayComposite, "composite_destroy", "composite"),
 
+    /// What the members make of the head.
     pub const Info = struct {
         /// Members of the head, not of those inside of them.
         member_count: u32,
@@ -33,6 +37,13 @@ pub const Composite = struct {
         tensor: Tensor,
         composite: Composite,
 
+        /// The one of both that is there.
+        pub fn fromRaw(tensor: ?*abi.c.HurrayTensor, composite: ?*abi.c.HurrayComposite) ?Member {
+            if (tensor) |given| return .{ .tensor = .{ .handle = .init(given) } };
+            return .{ .composite = .{ .handle = .init(composite orelse return null) } };
+        }
+
+        /// Ends what it is.
         pub fn deinit(self: *Member) void {
             switch (self.*) {
                 inline else => |*given| given.deinit(),
@@ -40,6 +51,7 @@ pub const Composite = struct {
         }
     };
 
+    /// Facts about the composite.
     pub fn info(self: *const Composite, diagnostics: ?*Diagnostics) Error!Info {
         const handle = try self.handle.get(diagnostics);
         var raw: abi.c.HurrayCompositeInfo = .{ .struct_size = @sizeOf(abi.c.HurrayCompositeInfo) };
@@ -70,8 +82,47 @@ pub const Composite = struct {
         var tensor: ?*abi.c.HurrayTensor = null;
         var composite: ?*abi.c.HurrayComposite = null;
         try diagnostics_.check(library.table.composite_member(handle, index, &tensor, &composite, diagnostics_.reportOf(diagnostics)));
-        if (tensor) |given| return .{ .tensor = .{ .handle = .init(given) } };
-        return .{ .composite = .{ .handle = .init(composite.?) } };
+        return Member.fromRaw(tensor, composite).?;
+    }
+
+    /// The number of the member of a partition that an element lies in; no data is touched.
+    ///
+    /// Errors: HurrayInvalidArgument: not one value a dimension; HurrayIndexOutOfBounds; HurrayUnsupported: no partition.
+    pub fn memberAt(self: *const Composite, index: []const u64, diagnostics: ?*Diagnostics) Error!u32 {
+        return elements.number(u32, library.table.composite_member_at, try self.handle.get(diagnostics), index, diagnostics);
+    }
+
+    /// An element of a partition or an overlay as a number: that of the member in which it lies, dequantized where that is
+    /// quantized; of overlays the last correction that has it, or the sum of all.
+    ///
+    /// Errors: as `memberAt`; HurrayUnsupported: a group, a private rule, a complex type, sums that are not defined, memory that
+    /// the CPU cannot read; HurrayInvalidSyncMode; those of reading members that are sparse or quantized.
+    pub fn elementFloat64(self: *const Composite, index: []const u64, diagnostics: ?*Diagnostics) Error!f64 {
+        return elements.number(f64, library.table.composite_element_float64, try self.handle.get(diagnostics), index, diagnostics);
+    }
+
+    /// As `elementFloat64`, as a complex number; of real types with the imaginary part 0.
+    pub fn elementComplex128(self: *const Composite, index: []const u64, diagnostics: ?*Diagnostics) Error!std.math.Complex(f64) {
+        return elements.complex128(library.table.composite_element_complex128, try self.handle.get(diagnostics), index, diagnostics);
+    }
+
+    /// As `elementFloat64`, as the bits of the head's type. Errors also: HurrayUnsupported: more than 128 bits.
+    pub fn elementBits(self: *const Composite, index: []const u64, diagnostics: ?*Diagnostics) Error!elements.ElementBits {
+        return elements.bits(library.table.composite_element_bits, try self.handle.get(diagnostics), index, diagnostics);
+    }
+
+    /// Copies all elements of a partition or an overlay into one new tensor of the head's shape and type, row-major, which the
+    /// caller owns. Quantized members are dequantized, corrections applied in their order. The unit of progress is bytes put in
+    /// place.
+    ///
+    /// Errors: HurrayUnsupported: as `elementFloat64`; HurrayInvalidLayout: index arrays that break a rule; HurrayInvalidSyncMode;
+    /// those of `Tensor.dequantize`; HurrayLimitExceeded; HurrayOutOfMemory; HurrayCancelled.
+    pub fn merged(self: *const Composite, work: Work, diagnostics: ?*Diagnostics) Error!Tensor {
+        const handle = try self.handle.get(diagnostics);
+        const options = work.raw();
+        var out: ?*abi.c.HurrayTensor = null;
+        try diagnostics_.check(library.table.composite_merged(handle, &options, &out, diagnostics_.reportOf(diagnostics)));
+        return .{ .handle = .init(out.?) };
     }
 
     /// Ends the composite; the last share of its memory releases it on this thread. A second end is a no-op.

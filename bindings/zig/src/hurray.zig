@@ -1,7 +1,8 @@
 //! Hurray for Zig: tensors that travel between languages without being copied.
 //!
-//! The package opens the shared library at run time (the file that the environment variable HURRAY_LIBRARY names, or
-//! libhurray.so.1 as the system finds it) when it is first needed, and asks for its version before anything else.
+//! The library is compiled into the program, or opened at run time when it is first needed (the file that the environment
+//! variable HURRAY_LIBRARY names, or libhurray.so.1 as the system finds it): the option `library` of build.zig says which. In
+//! both, its version is asked for before anything else.
 //!
 //! Every function that can fail takes an optional `*Diagnostics` as its last argument and returns errors of one set,
 //! `Error`. Everything that `init`, `from...`, `open` or `create` made ends with `deinit`; a second `deinit` is a no-op,
@@ -45,6 +46,7 @@ pub const StatisticsFlags = constants.StatisticsFlags;
 pub const Status = constants.Status;
 pub const SyncMode = constants.SyncMode;
 pub const TableIndex = constants.TableIndex;
+pub const ValidationLevel = constants.ValidationLevel;
 pub const ReleaseCallback = abi.callbacks.ReleaseCallback;
 
 const diagnostics = @import("diagnostics.zig");
@@ -118,6 +120,11 @@ pub const TensorContext = @import("tensor_context.zig").TensorContext;
 pub const View = @import("view.zig").View;
 pub const StridedView = @import("strided_view.zig").StridedView;
 pub const PackedView = @import("packed_view.zig").PackedView;
+
+const elements = @import("elements.zig");
+pub const ElementAddress = elements.ElementAddress;
+pub const ElementBits = elements.ElementBits;
+pub const Work = @import("work.zig").Work;
 
 pub const Composite = @import("composite.zig").Composite;
 pub const MetadataValue = @import("file_metadata.zig").MetadataValue;

@@ -1,12 +1,12 @@
-//! Finds the shared library, checks its version, and holds its functions.
+//! Finds the library, checks its version, and holds its functions.
 //!
-//! The library is not linked: it is opened at run time, and the first thing that is called in it is the function that
-//! tells the version, found by name. So a library of another version is an error of this package with both numbers in
-//! it, and not a message of the system's loader.
+//! The build says what the module hurray_link is: either a shared library, opened at run time, or one that is linked with the
+//! program. In both, the first thing that is called in it is the function that tells the version.
 
 const builtin = @import("builtin");
 const std = @import("std");
 const abi = @import("hurray_abi");
+const link = @import("hurray_link");
 const diagnostics_ = @import("diagnostics.zig");
 const guard = @import("guard.zig");
 
@@ -15,22 +15,6 @@ const Error = diagnostics_.Error;
 
 /// The version of the C ABI that this package was built for.
 pub const built_for_version = abi.constants.c_abi_version;
-
-/// Names the file to load, before the system's own search.
-pub const path_variable = "HURRAY_LIBRARY";
-
-const default_name = switch (builtin.os.tag) {
-    .macos, .ios => "libhurray.1.dylib",
-    .windows => @compileError("hurray: loading the library is written for POSIX systems only so far"),
-    else => "libhurray.so.1",
-};
-
-/// All symbols at once, and none of them for others to find.
-const open_mode: std.c.RTLD = mode: {
-    var mode: std.c.RTLD = .{ .NOW = true };
-    if (@hasField(std.c.RTLD, "LOCAL")) mode.LOCAL = true;
-    break :mode mode;
-};
 
 /// The functions of the library. Nothing may be called before `ensure` succeeded once; whoever has a handle knows that
 /// it did.
@@ -53,10 +37,11 @@ pub inline fn ensure(diagnostics: ?*Diagnostics) Error!void {
 }
 
 /// Loads the library from a file, or, for null, from the one that the environment variable HURRAY_LIBRARY names, or else
-/// from what the system finds as libhurray.so.1. A program that has no special wish need not call it. Any thread.
+/// from what the system finds as libhurray.so.1. Where the build linked the library with the program, that one is used and no
+/// other. A program that has no special wish need not call this. Any thread.
 ///
 /// Errors: HurrayLibraryNotFound; HurrayVersionMismatch, with both numbers in the report; HurrayInvalidArgument when a
-/// path is given and a library is loaded already.
+/// path is given and a library is loaded already, or linked.
 pub fn load(path: ?[:0]const u8, diagnostics: ?*Diagnostics) Error!void {
     while (!loading.tryLock()) std.Thread.yield() catch {};
     defer loading.unlock();
@@ -66,7 +51,7 @@ pub fn load(path: ?[:0]const u8, diagnostics: ?*Diagnostics) Error!void {
     } else {
         try open(path, diagnostics);
         // Without memory for it a fork's child would only not get a queue of its own.
-        _ = std.c.pthread_atfork(null, null, beginChild);
+        if (builtin.os.tag != .windows) _ = std.c.pthread_atfork(null, null, beginChild);
         opened = true;
     }
     queue = null;
@@ -83,33 +68,20 @@ fn beginChild() callconv(.c) void {
 }
 
 fn open(path: ?[:0]const u8, diagnostics: ?*Diagnostics) Error!void {
-    const name: [:0]const u8 = path orelse named: {
-        const variable = std.c.getenv(path_variable) orelse break :named default_name;
-        const text = std.mem.span(variable);
-        break :named if (text.len == 0) default_name else text;
-    };
-    // An empty name would be the program itself.
-    if (name.len == 0) return diagnostics_.fail(diagnostics, .not_found, error.HurrayLibraryNotFound, "cannot load the library: its path is empty", .{});
-    const file: SharedObject = .{ .handle = std.c.dlopen(name, open_mode) orelse {
-        const reason: []const u8 = if (std.c.dlerror()) |text| std.mem.span(text) else name;
+    if (link.linked and path != null) {
+        return diagnostics_.fail(diagnostics, .invalid_argument, error.HurrayInvalidArgument, "path: the library is linked with this program", .{});
+    }
+    var reason: []const u8 = "";
+    const opened_library = link.Library.open(path, &reason) orelse
         return diagnostics_.fail(diagnostics, .not_found, error.HurrayLibraryNotFound, "cannot load the library: {s}", .{reason});
-    } };
-    errdefer _ = std.c.dlclose(file.handle);
-    try checkVersion(file, name, diagnostics);
-    if (table.resolve(file)) |missing| {
-        return diagnostics_.fail(diagnostics, .version_mismatch, error.HurrayVersionMismatch, "the library has no {s}: {s}", .{ missing, name });
+    errdefer opened_library.close();
+    try checkVersion(opened_library, diagnostics);
+    if (table.resolve(opened_library)) |missing| {
+        return diagnostics_.fail(diagnostics, .version_mismatch, error.HurrayVersionMismatch, "the library has no {s}: {s}", .{ missing, opened_library.name });
     }
 }
 
-const SharedObject = struct {
-    handle: *anyopaque,
-
-    pub fn find(self: SharedObject, name: [:0]const u8) ?*anyopaque {
-        return std.c.dlsym(self.handle, name);
-    }
-};
-
-fn checkVersion(file: SharedObject, name: [:0]const u8, diagnostics: ?*Diagnostics) Error!void {
+fn checkVersion(file: link.Library, diagnostics: ?*Diagnostics) Error!void {
     const symbol = abi.Table.prefix ++ abi.Table.version_function;
     const version: @FieldType(abi.Table, abi.Table.version_function) = @ptrCast(@alignCast(file.find(symbol) orelse
         return diagnostics_.fail(
@@ -117,7 +89,7 @@ fn checkVersion(file: SharedObject, name: [:0]const u8, diagnostics: ?*Diagnosti
             .version_mismatch,
             error.HurrayVersionMismatch,
             "expected a library of version {d} of the C ABI, this one has no {s}: {s}",
-            .{ built_for_version, symbol, name },
+            .{ built_for_version, symbol, file.name },
         )));
     const found = version();
     if (found == built_for_version) return;
@@ -129,7 +101,7 @@ fn checkVersion(file: SharedObject, name: [:0]const u8, diagnostics: ?*Diagnosti
         diagnostics,
         .{ .built_for = built_for_version, .found = found },
         "this package was built for version {d} of the C ABI, the library has version {d}: {s}",
-        .{ built_for_version, found, name },
+        .{ built_for_version, found, file.name },
     );
 }
 

@@ -59,6 +59,24 @@ pub const Statistics = struct {
     nm_m: u8 = 0,
     has_nan: bool = false,
     has_inf: bool = false,
+
+    /// Statistics as the library has them.
+    pub fn fromRaw(raw: abi.c.HurrayStatistics) Statistics {
+        return .{
+            .computed = @bitCast(raw.computed_mask),
+            .nnz = raw.nnz,
+            .sparsity_ratio = raw.sparsity_ratio,
+            .value_min = raw.value_min,
+            .value_max = raw.value_max,
+            .value_abs_max = raw.value_abs_max,
+            .value_mean = raw.value_mean,
+            .value_stddev = raw.value_stddev,
+            .nm_n = raw.nm_n,
+            .nm_m = raw.nm_m,
+            .has_nan = raw.has_nan != 0,
+            .has_inf = raw.has_inf != 0,
+        };
+    }
 };
 
 /// What a private element type is; fields of floating-point types are 0 for integers. (format: extension type)
@@ -80,20 +98,29 @@ pub const ExtensionType = struct {
     }
 };
 
-fn rawQuantization(handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagnostics) Error!abi.c.HurrayQuantization {
-    var raw: abi.c.HurrayQuantization = .{ .struct_size = @sizeOf(abi.c.HurrayQuantization) };
-    try diagnostics_.check(library.table.descriptor_quantization(handle, &raw, diagnostics_.reportOf(diagnostics)));
+/// Reads a section as the library has it.
+fn get(comptime Raw: type, function: anytype, handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagnostics) Error!Raw {
+    var raw: Raw = .{ .struct_size = @sizeOf(Raw) };
+    try diagnostics_.check(function(handle, &raw, diagnostics_.reportOf(diagnostics)));
     return raw;
+}
+
+/// Gives a section to a builder.
+fn set(function: anytype, handle: *abi.c.HurrayDescriptorBuilder, raw: anytype, diagnostics: ?*Diagnostics) Error!void {
+    var sized = raw;
+    sized.struct_size = @sizeOf(@TypeOf(raw));
+    sized.present = 1;
+    return diagnostics_.check(function(handle, &sized, diagnostics_.reportOf(diagnostics)));
 }
 
 /// The bytes of the quantization section behind its length; empty when there is none.
 pub fn quantizationPayload(handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagnostics) Error![]const u8 {
-    const raw = try rawQuantization(handle, diagnostics);
+    const raw = try get(abi.c.HurrayQuantization, library.table.descriptor_quantization, handle, diagnostics);
     return slice(u8, raw.payload, raw.payload_length);
 }
 
 pub fn quantization(handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagnostics) Error!?Quantization {
-    const raw = try rawQuantization(handle, diagnostics);
+    const raw = try get(abi.c.HurrayQuantization, library.table.descriptor_quantization, handle, diagnostics);
     if (raw.present == 0) return null;
     const parameters: Quantization.Parameters = .{
         .scale_buffer = raw.scale_buffer,
@@ -117,8 +144,6 @@ pub fn quantization(handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagno
 
 pub fn setQuantization(handle: *abi.c.HurrayDescriptorBuilder, section: Quantization, diagnostics: ?*Diagnostics) Error!void {
     var raw: abi.c.HurrayQuantization = .{
-        .struct_size = @sizeOf(abi.c.HurrayQuantization),
-        .present = 1,
         .version = section.version,
         .padding = section.padding,
         .scale_buffer = abi.constants.no_buffer,
@@ -153,7 +178,7 @@ pub fn setQuantization(handle: *abi.c.HurrayDescriptorBuilder, section: Quantiza
             raw.private_length = fields.data.len;
         },
     }
-    try diagnostics_.check(library.table.descriptor_builder_set_quantization(handle, &raw, diagnostics_.reportOf(diagnostics)));
+    return set(library.table.descriptor_builder_set_quantization, handle, raw, diagnostics);
 }
 
 fn setParameters(raw: *abi.c.HurrayQuantization, parameters: Quantization.Parameters) void {
@@ -165,29 +190,12 @@ fn setParameters(raw: *abi.c.HurrayQuantization, parameters: Quantization.Parame
 }
 
 pub fn statistics(handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagnostics) Error!?Statistics {
-    var raw: abi.c.HurrayStatistics = .{ .struct_size = @sizeOf(abi.c.HurrayStatistics) };
-    try diagnostics_.check(library.table.descriptor_statistics(handle, &raw, diagnostics_.reportOf(diagnostics)));
-    if (raw.present == 0) return null;
-    return .{
-        .computed = @bitCast(raw.computed_mask),
-        .nnz = raw.nnz,
-        .sparsity_ratio = raw.sparsity_ratio,
-        .value_min = raw.value_min,
-        .value_max = raw.value_max,
-        .value_abs_max = raw.value_abs_max,
-        .value_mean = raw.value_mean,
-        .value_stddev = raw.value_stddev,
-        .nm_n = raw.nm_n,
-        .nm_m = raw.nm_m,
-        .has_nan = raw.has_nan != 0,
-        .has_inf = raw.has_inf != 0,
-    };
+    const raw = try get(abi.c.HurrayStatistics, library.table.descriptor_statistics, handle, diagnostics);
+    return if (raw.present == 0) null else .fromRaw(raw);
 }
 
 pub fn setStatistics(handle: *abi.c.HurrayDescriptorBuilder, section: Statistics, diagnostics: ?*Diagnostics) Error!void {
     const raw: abi.c.HurrayStatistics = .{
-        .struct_size = @sizeOf(abi.c.HurrayStatistics),
-        .present = 1,
         .computed_mask = @bitCast(section.computed),
         .nnz = section.nnz,
         .sparsity_ratio = section.sparsity_ratio,
@@ -201,12 +209,11 @@ pub fn setStatistics(handle: *abi.c.HurrayDescriptorBuilder, section: Statistics
         .has_nan = @intFromBool(section.has_nan),
         .has_inf = @intFromBool(section.has_inf),
     };
-    try diagnostics_.check(library.table.descriptor_builder_set_statistics(handle, &raw, diagnostics_.reportOf(diagnostics)));
+    return set(library.table.descriptor_builder_set_statistics, handle, raw, diagnostics);
 }
 
 pub fn extensionType(handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagnostics) Error!?ExtensionType {
-    var raw: abi.c.HurrayExtensionType = .{ .struct_size = @sizeOf(abi.c.HurrayExtensionType) };
-    try diagnostics_.check(library.table.descriptor_extension_type(handle, &raw, diagnostics_.reportOf(diagnostics)));
+    const raw = try get(abi.c.HurrayExtensionType, library.table.descriptor_extension_type, handle, diagnostics);
     if (raw.present == 0) return null;
     return .{
         .bit_width = raw.bit_width,
@@ -223,8 +230,6 @@ pub fn extensionType(handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagn
 
 pub fn setExtensionType(handle: *abi.c.HurrayDescriptorBuilder, section: ExtensionType, diagnostics: ?*Diagnostics) Error!void {
     const raw: abi.c.HurrayExtensionType = .{
-        .struct_size = @sizeOf(abi.c.HurrayExtensionType),
-        .present = 1,
         .bit_width = section.bit_width,
         .packing_factor = section.packingFactor(),
         .is_float = @intFromBool(section.is_float),
@@ -236,20 +241,17 @@ pub fn setExtensionType(handle: *abi.c.HurrayDescriptorBuilder, section: Extensi
         .has_nan = @intFromBool(section.has_nan),
         .has_inf = @intFromBool(section.has_inf),
     };
-    try diagnostics_.check(library.table.descriptor_builder_set_extension_type(handle, &raw, diagnostics_.reportOf(diagnostics)));
+    return set(library.table.descriptor_builder_set_extension_type, handle, raw, diagnostics);
 }
 
 pub fn memberRole(handle: *const abi.c.HurrayDescriptor, diagnostics: ?*Diagnostics) Error!?abi.constants.MemberRole {
-    var raw: abi.c.HurrayCompositeMember = .{ .struct_size = @sizeOf(abi.c.HurrayCompositeMember) };
-    try diagnostics_.check(library.table.descriptor_composite_member(handle, &raw, diagnostics_.reportOf(diagnostics)));
+    const raw = try get(abi.c.HurrayCompositeMember, library.table.descriptor_composite_member, handle, diagnostics);
     return if (raw.present == 0) null else @enumFromInt(raw.member_role);
 }
 
 pub fn setMemberRole(handle: *abi.c.HurrayDescriptorBuilder, role: abi.constants.MemberRole, diagnostics: ?*Diagnostics) Error!void {
     const raw: abi.c.HurrayCompositeMember = .{
-        .struct_size = @sizeOf(abi.c.HurrayCompositeMember),
-        .present = 1,
         .member_role = @intFromEnum(role),
     };
-    try diagnostics_.check(library.table.descriptor_builder_set_composite_member(handle, &raw, diagnostics_.reportOf(diagnostics)));
+    return set(library.table.descriptor_builder_set_composite_member, handle, raw, diagnostics);
 }

@@ -10,6 +10,7 @@ const layout_fields = @import("layout_fields.zig");
 const library = @import("library.zig");
 const sections = @import("sections.zig");
 const tensor_create = @import("tensor_create.zig");
+const tensor_work = @import("tensor_work.zig");
 const Handle = @import("handle.zig").Handle;
 const BufferList = @import("buffer_list.zig").BufferList;
 const TensorContext = @import("tensor_context.zig").TensorContext;
@@ -34,6 +35,19 @@ pub const Tensor = struct {
     pub const fromBools = tensor_create.fromBools;
     pub const allocate = tensor_create.allocate;
     pub const allocateShared = tensor_create.allocateShared;
+
+    pub const QuantizeOptions = tensor_work.QuantizeOptions;
+    pub const TranscodeOptions = tensor_work.TranscodeOptions;
+    pub const computeStatistics = tensor_work.computeStatistics;
+    pub const dequantize = tensor_work.dequantize;
+    pub const elementAddress = tensor_work.elementAddress;
+    pub const elementBits = tensor_work.elementBits;
+    pub const elementComplex128 = tensor_work.elementComplex128;
+    pub const elementDequantized = tensor_work.elementDequantized;
+    pub const elementFloat64 = tensor_work.elementFloat64;
+    pub const quantize = tensor_work.quantize;
+    pub const transcode = tensor_work.transcode;
+    pub const validate = tensor_work.validate;
 
     /// Makes a tensor of a descriptor and its buffers. The list moves into the tensor and is empty afterwards; on failure
     /// it stays the caller's. The descriptor is copied.
@@ -175,7 +189,7 @@ pub const Tensor = struct {
         return sections.quantization(try self.borrowDescriptor(diagnostics), diagnostics);
     }
 
-    /// What the writer said about the values; null when nothing.
+    /// What the writer said about the values; null when nothing. See `computeStatistics` for what they are.
     pub fn statistics(self: *const Tensor, diagnostics: ?*Diagnostics) Error!?sections.Statistics {
         return sections.statistics(try self.borrowDescriptor(diagnostics), diagnostics);
     }

@@ -7,6 +7,7 @@ const library = @import("library.zig");
 const own_streams = @import("own_streams.zig");
 const Handle = @import("handle.zig").Handle;
 const Buffer = @import("buffer.zig").Buffer;
+const Composite = @import("composite.zig").Composite;
 const Descriptor = @import("descriptor.zig").Descriptor;
 const Tensor = @import("tensor.zig").Tensor;
 
@@ -104,6 +105,20 @@ pub const TensorStreamReader = struct {
         return .{ .handle = .init(out orelse return null) };
     }
 
+    /// The next tensor or, where a head comes, the whole composite, which the caller owns; null at the clean end of the stream. A
+    /// reader is used with this function or with `next`, which gives heads and members as tensors.
+    ///
+    /// Errors: those of `next`; HurrayInvalidComposite: a composite that is torn, or whose members do not fit (a permissive reader
+    /// gives what came of it as tensors); HurrayLimitExceeded: more than 2^20 descriptors. (format: stream, composite)
+    pub fn nextItem(self: *TensorStreamReader, diagnostics: ?*Diagnostics) Error!?Composite.Member {
+        const handle = try self.handle.get(diagnostics);
+        var tensor: ?*abi.c.HurrayTensor = null;
+        var composite: ?*abi.c.HurrayComposite = null;
+        const watch: Watch = .begin();
+        try watch.check(library.table.reader_next_item(handle, &tensor, &composite, diagnostics_.reportOf(diagnostics)), diagnostics);
+        return Composite.Member.fromRaw(tensor, composite);
+    }
+
     /// Begins the next tensor: its descriptor, checked, which the caller owns, before any of its data is there; null at the clean
     /// end of the stream. Its data follows with `read`, or is passed over with `skip`; one of them must have come to its end before
     /// the next tensor. Heads and members of composites are begun each in its turn.
@@ -196,6 +211,16 @@ pub const TensorStreamWriter = struct {
         const written = try tensor.handle.get(diagnostics);
         const watch: Watch = .begin();
         return watch.check(library.table.writer_write(handle, written, diagnostics_.reportOf(diagnostics)), diagnostics);
+    }
+
+    /// Writes a composite: its head, and behind it its members, those of inner composites behind their heads.
+    ///
+    /// Errors: as `write`. (format: stream, composite)
+    pub fn writeComposite(self: *TensorStreamWriter, composite: *const Composite, diagnostics: ?*Diagnostics) Error!void {
+        const handle = try self.handle.get(diagnostics);
+        const written = try composite.handle.get(diagnostics);
+        const watch: Watch = .begin();
+        return watch.check(library.table.writer_write_composite(handle, written, diagnostics_.reportOf(diagnostics)), diagnostics);
     }
 
     /// What was written into memory so far, as a buffer of the caller's; the writer goes on with an empty one.

@@ -19,4 +19,5 @@ test {
     _ = @import("stream_test.zig");
     _ = @import("tensor_test.zig");
     _ = @import("view_test.zig");
+    _ = @import("work_test.zig");
 }

@@ -365,36 +365,7 @@ test "composites go through .hrry files whole, and through no other" {
     const baseline = try support.Baseline.begin();
     var diagnostics: hurray.Diagnostics = .{};
     errdefer std.debug.print("{f}\n", .{&diagnostics});
-    var built = composite: {
-        var head_builder = try hurray.DescriptorBuilder.init(.float32, .composite, &.{ 2, 3 }, &diagnostics);
-        defer head_builder.deinit();
-        try head_builder.setLayoutFields(.{ .composite = .{ .rule = .overlay, .combine_op = .add, .member_count = 2 } }, &diagnostics);
-        var head = try head_builder.build(&diagnostics);
-        defer head.deinit();
-        var builder = try hurray.Composite.Builder.init(&head, &diagnostics);
-        defer builder.deinit();
-        for ([_]hurray.MemberRole{ .base, .correction }) |role| {
-            var member = try hurray.DescriptorBuilder.init(.float32, .row_major, &.{ 2, 3 }, &diagnostics);
-            defer member.deinit();
-            try member.setMemberRole(role, &diagnostics);
-            try member.setShard(&.{ 2, 3 }, &.{ 0, 0 }, &diagnostics);
-            var lent = try hurray.Buffer.fromOwned(gpa, try gpa.dupe(f32, values), &diagnostics);
-            defer lent.buffer.deinit();
-            try member.addBuffer(try lent.buffer.entry(&diagnostics), &diagnostics);
-            try member.setByteOffset(lent.byte_offset, &diagnostics);
-            var described = try member.build(&diagnostics);
-            defer described.deinit();
-            var list = try hurray.BufferList.init(&diagnostics);
-            defer list.deinit();
-            try list.push(&lent.buffer, &diagnostics);
-            var tensor = try hurray.Tensor.fromParts(&described, &list, &diagnostics);
-            defer tensor.deinit();
-            // Not complete before the last.
-            try std.testing.expectError(error.HurrayInvalidComposite, builder.build(null));
-            try builder.addTensor(&tensor, &diagnostics);
-        }
-        break :composite try builder.build(&diagnostics);
-    };
+    var built = try support.sumOfTwo(values, &diagnostics);
     defer built.deinit();
     for (formats) |format| if (format != .hrry) {
         var sink: std.Io.Writer.Discarding = .init(&.{});

@@ -112,3 +112,35 @@ pub fn socketPair() ![2]std.posix.fd_t {
     try std.testing.expectEqual(0, std.c.socketpair(std.posix.AF.UNIX, kind, 0, &ends));
     return ends;
 }
+
+/// A composite of shape 2 x 3: the sum of two tensors that both have the same six values.
+pub fn sumOfTwo(values: []const f32, diagnostics: *hurray.Diagnostics) !hurray.Composite {
+    var head_builder = try hurray.DescriptorBuilder.init(.float32, .composite, &.{ 2, 3 }, diagnostics);
+    defer head_builder.deinit();
+    try head_builder.setLayoutFields(.{ .composite = .{ .rule = .overlay, .combine_op = .add, .member_count = 2 } }, diagnostics);
+    var head = try head_builder.build(diagnostics);
+    defer head.deinit();
+    var builder = try hurray.Composite.Builder.init(&head, diagnostics);
+    defer builder.deinit();
+    for ([_]hurray.MemberRole{ .base, .correction }) |role| {
+        var member = try hurray.DescriptorBuilder.init(.float32, .row_major, &.{ 2, 3 }, diagnostics);
+        defer member.deinit();
+        try member.setMemberRole(role, diagnostics);
+        try member.setShard(&.{ 2, 3 }, &.{ 0, 0 }, diagnostics);
+        var lent = try hurray.Buffer.fromOwned(gpa, try gpa.dupe(f32, values), diagnostics);
+        defer lent.buffer.deinit();
+        try member.addBuffer(try lent.buffer.entry(diagnostics), diagnostics);
+        try member.setByteOffset(lent.byte_offset, diagnostics);
+        var described = try member.build(diagnostics);
+        defer described.deinit();
+        var list = try hurray.BufferList.init(diagnostics);
+        defer list.deinit();
+        try list.push(&lent.buffer, diagnostics);
+        var tensor = try hurray.Tensor.fromParts(&described, &list, diagnostics);
+        defer tensor.deinit();
+        // Not complete before the last.
+        try std.testing.expectError(error.HurrayInvalidComposite, builder.build(null));
+        try builder.addTensor(&tensor, diagnostics);
+    }
+    return builder.build(diagnostics);
+}
