@@ -5,7 +5,8 @@
 //! Where the library comes from says the option `library`: `source` compiles it (the default of the released package, which has
 //! all the sources), `prebuilt` links the archive that the package has for the target, or the one that -Dprebuilt names,
 //! `dynamic` opens a shared library at run time (the default in the repository). For `dynamic` nothing is linked: the build needs
-//! the C headers only. They come from -Dhurray-include, or from the package or the repository, or from pkg-config.
+//! the C headers only. A program that links the archive sets `.use_llvm = true, .use_lld = true` in Debug mode: Zig 0.16's own
+//! linker crashes on it. The headers come from -Dhurray-include, or from the package or the repository, or from pkg-config.
 
 const std = @import("std");
 
