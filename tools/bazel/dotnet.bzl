@@ -35,9 +35,10 @@ cat > "$SRC/nuget.config" <<XML
 XML
 export NUGET_PACKAGES={packages}
 cd "$SRC/{folder}"
-if ! {dotnet} build {project} -c {configuration} {framework} -o "$EXECROOT/{out}" --nologo -v:quiet -clp:NoSummary \\
+# Nothing of what is built names a place of this machine.
+if ! {dotnet} {command} {project} -c {configuration} {framework} -o "$EXECROOT/{out}" --nologo -v:quiet -clp:NoSummary \\
     -nodeReuse:false -p:UseSharedCompilation=false -p:NuGetAudit=false -p:UseAppHost=false \\
-    -p:Deterministic=true -p:ContinuousIntegrationBuild=true {options} > "$SCRATCH/log" 2>&1; then
+    -p:Deterministic=true -p:ContinuousIntegrationBuild=true -p:PathMap="$SRC=/_" {options} > "$SCRATCH/log" 2>&1; then
   cat "$SCRATCH/log" >&2
   echo "A package that is not found must be in tools/bazel/nuget/packages.csproj with the same version; then run tools/setup." >&2
   exit 1
@@ -47,7 +48,8 @@ fi
 def _sources(ctx):
     return depset(ctx.files.srcs + [ctx.file.project], transitive = [dep[ProjectInfo].srcs for dep in ctx.attr.deps])
 
-def _build(ctx):
+# The project says how it is compiled ahead of time: as options it would be said of the projects that it references, too.
+def _build(ctx, ahead_of_time = False):
     out = ctx.actions.declare_directory(ctx.label.name + ".out")
     sources = _sources(ctx)
     run_script(
@@ -59,7 +61,8 @@ def _build(ctx):
             folder = ctx.file.project.short_path.rpartition("/")[0],
             dotnet = quote(DOTNET),
             project = quote(ctx.file.project.basename),
-            configuration = "Debug" if ctx.var["COMPILATION_MODE"] == "dbg" else "Release",
+            command = "publish" if ahead_of_time else "build",
+            configuration = ctx.attr.configuration or ("Debug" if ctx.var["COMPILATION_MODE"] == "dbg" else "Release"),
             framework = "-f " + ctx.attr.framework,
             out = out.path,
             options = " ".join([quote(o) for o in ctx.attr.options]),
@@ -83,8 +86,11 @@ def _library_impl(ctx):
 _RUN = "export DOTNET_ROLL_FORWARD=Major DOTNET_NOLOGO=1 DOTNET_CLI_TELEMETRY_OPTOUT=1"
 
 def _binary_impl(ctx):
-    out, name = _build(ctx)
-    body = _RUN + '\nexec {} exec {}/{} "$@"'.format(quote(DOTNET), runfile(out), quote(name + ".dll"))
+    out, name = _build(ctx, ctx.attr.ahead_of_time)
+    if ctx.attr.ahead_of_time:
+        body = 'exec {}/{} "$@"'.format(runfile(out), quote(name))
+    else:
+        body = _RUN + '\nexec {} exec {}/{} "$@"'.format(quote(DOTNET), runfile(out), quote(name + ".dll"))
     launcher = write_launcher(ctx, body)
     return [
         DefaultInfo(executable = launcher, files = depset([launcher]), runfiles = native_runfiles(ctx, [out])),
@@ -110,6 +116,7 @@ def _test_impl(ctx):
 _ATTRS = dict(
     NATIVE_ATTRS,
     assembly = attr.string(doc = "Name of the assembly when it is not the project's."),
+    configuration = attr.string(doc = "Debug or Release; by default that of the build."),
     deps = attr.label_list(providers = [ProjectInfo], doc = "Projects that it references: ProjectReference in the .csproj does the rest."),
     framework = attr.string(default = "net10.0"),
     options = attr.string_list(doc = "More options of dotnet build, such as -p:Name=value."),
@@ -119,7 +126,11 @@ _ATTRS = dict(
 
 _dotnet_library = rule(implementation = _library_impl, attrs = _ATTRS)
 
-_dotnet_binary = rule(implementation = _binary_impl, attrs = _ATTRS, executable = True)
+_dotnet_binary = rule(
+    implementation = _binary_impl,
+    attrs = dict(_ATTRS, ahead_of_time = attr.bool(doc = "Publishes a program that needs no runtime (NativeAOT): the project says PublishAot.")),
+    executable = True,
+)
 
 _dotnet_test = rule(implementation = _test_impl, attrs = _ATTRS, test = True)
 
