@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from bindings.cpp.tests.models import Layer
 from tools.packaging.cpp.package import root_of
+from tools.packaging.inspect import LIBRARY, check_package
 from tools.packaging.metadata import load
 from tools.packaging.publish.cpp import publish
 
@@ -101,6 +103,13 @@ class InAnEmptyFolder(unittest.TestCase):
             for standard in ("17", "23"):
                 self.run_tool("g++", f"-std=c++{standard}", *STRICT, "model_layer.cpp", "-o", "cpp_program", *flags, rpath)
                 self.check_layer(self.folder / "cpp_program")
+
+
+class Inspection(unittest.TestCase):
+    def test_the_compiled_files_are_where_they_are_looked_for_and_carry_nothing_else(self) -> None:
+        natives = {f"{ROOT}/lib/libhurray.so.1": dataclasses.replace(LIBRARY, name="libhurray.so.1")}
+        files = [f"{ROOT}/{name}" for name in ("LICENSE", "README.md", "lib/pkgconfig/hurray.pc", "lib/cmake/hurray/hurray-config.cmake")]
+        self.assertEqual(check_package(PACKAGE, natives, files=files), [])
 
 
 if __name__ == "__main__":
