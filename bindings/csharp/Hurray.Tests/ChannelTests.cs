@@ -45,8 +45,9 @@ public class ChannelTests : LeakChecked
         (TensorChannel one, TensorChannel other) = Pair();
         using (other)
         {
-            Task waiting = Task.Run(() => one.Receive());
-            await Task.Delay(100);
+            Task waiting = Task.Run(() => ReceiveAgain(one));
+            // However long its thread takes to start.
+            Assert.True(SpinWait.SpinUntil(() => IsBusy(one), Patience));
             Assert.Throws<InvalidOperationException>(one.Process);
             Assert.Throws<InvalidOperationException>(() => one.Info);
             one.Dispose();
@@ -62,6 +63,35 @@ public class ChannelTests : LeakChecked
         Assert.Throws<ObjectDisposedException>(() => one.FileDescriptor);
         using Tensor tensor = Tensor.FromArray(new[] { 5 });
         Assert.Throws<ObjectDisposedException>(() => one.Send(tensor));
+    }
+
+    // A call that came while the other thread looked is refused, and made again.
+    private static void ReceiveAgain(TensorChannel channel)
+    {
+        while (true)
+        {
+            try
+            {
+                channel.Receive();
+                return;
+            }
+            catch (InvalidOperationException e) when (e is not ObjectDisposedException)
+            {
+            }
+        }
+    }
+
+    private static bool IsBusy(TensorChannel channel)
+    {
+        try
+        {
+            _ = channel.Info;
+            return false;
+        }
+        catch (InvalidOperationException e) when (e is not ObjectDisposedException)
+        {
+            return true;
+        }
     }
 
     [Fact]

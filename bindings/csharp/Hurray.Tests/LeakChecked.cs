@@ -21,7 +21,7 @@ public abstract class LeakChecked : IDisposable
         HurrayRuntime.ReleaseFailed += OnFailed;
     }
 
-    public void Dispose()
+    public virtual void Dispose()
     {
         Collect();
         HurrayRuntime.ReleaseFailed -= OnFailed;

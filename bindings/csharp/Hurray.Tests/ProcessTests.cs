@@ -30,6 +30,8 @@ public class ProcessTests
             copied 0
             4, 3: 4 5 6 1 2 3
             True False True
+            3 of 4 are not 0
+            10
             VERSION_MISMATCH at byte 4
 
             """.ReplaceLineEndings(),

@@ -199,10 +199,7 @@ public sealed class Descriptor
     private static unsafe DescriptorHandle DecodeHandle(ReadOnlySpan<byte> bytes, DecodeOptions options)
     {
         NativeError error;
-        var accepted = NativeDecodeOptions.Sized;
-        accepted.MaxLength = options.MaxLength;
-        accepted.Flags = (uint)((options.PrivateTags ? DecodeFlags.PrivateTags : 0)
-            | (options.Permissive ? DecodeFlags.Permissive : 0));
+        NativeDecodeOptions accepted = options.ToNative();
         Native.Check(
             NativeMethods.DescriptorDecodeOptions(
                 bytes, (ulong)bytes.Length, &accepted, out DescriptorHandle handle, &error),

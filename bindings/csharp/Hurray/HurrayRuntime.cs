@@ -63,6 +63,16 @@ public static unsafe class HurrayRuntime
     /// <returns>How many ran.</returns>
     public static ulong Drain() => Releases.Drain();
 
+    /// <summary>The library's name for a status code, such as "INVALID_MAGIC"; "UNKNOWN" for one that it does not know.</summary>
+    /// <param name="code">The code.</param>
+    /// <returns>The name.</returns>
+    public static string StatusName(HurrayStatus code) => Text(NativeMethods.StatusName(code));
+
+    /// <summary>The library's name for a file format, such as "safetensors".</summary>
+    /// <param name="format">The format.</param>
+    /// <returns>The name.</returns>
+    public static string FormatName(FileFormat format) => Text(NativeMethods.FormatName((uint)format));
+
     /// <summary>Whether a program that was built for a version of the C ABI may use the library.</summary>
     /// <param name="version">The version.</param>
     /// <returns>What the library says.</returns>

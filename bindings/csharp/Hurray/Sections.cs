@@ -161,4 +161,12 @@ public sealed record DecodeOptions
 
     /// <summary>Longest descriptor accepted, in bytes; 0 means 16 MiB.</summary>
     public ulong MaxLength { get; init; }
+
+    internal Interop.NativeDecodeOptions ToNative()
+    {
+        var accepted = Interop.NativeDecodeOptions.Sized;
+        accepted.MaxLength = MaxLength;
+        accepted.Flags = (uint)((PrivateTags ? DecodeFlags.PrivateTags : 0) | (Permissive ? DecodeFlags.Permissive : 0));
+        return accepted;
+    }
 }

@@ -8,7 +8,7 @@ namespace Hurray;
 /// be aligned.</summary>
 /// <typeparam name="T">Type of the elements.</typeparam>
 /// <remarks>Lifetime and threads as with <see cref="TensorView{T}"/>.</remarks>
-public sealed unsafe class StridedView<T> : IDisposable
+public sealed unsafe partial class StridedView<T> : IDisposable
     where T : unmanaged
 {
     private readonly byte* _data;

@@ -13,7 +13,17 @@ public sealed unsafe partial class Tensor : IBufferSource
     /// <exception cref="HurrayException"><see cref="HurrayStatus.VersionMismatch"/>: the context was made by a version that
     /// the library does not accept; and the codes of <see cref="Descriptor.Decode(ReadOnlySpan{byte})"/> and <see cref="FromParts"/>.</exception>
     /// <exception cref="ObjectDisposedException">One of the two is closed.</exception>
-    public static Tensor Import(BufferList buffers, TensorContext context)
+    public static Tensor Import(BufferList buffers, TensorContext context) => Import(buffers, context, null);
+
+    /// <summary>Takes a tensor over that was exported as a pair, and reads its descriptor by the options of the caller.</summary>
+    /// <param name="buffers">As for the other overload.</param>
+    /// <param name="context">As for the other overload.</param>
+    /// <param name="options">What is accepted; null: what a strict reader accepts.</param>
+    /// <returns>The tensor.</returns>
+    /// <exception cref="HurrayException">As the other overload; <see cref="HurrayStatus.Unsupported"/>: permissive, and the layout is not
+    /// known.</exception>
+    /// <exception cref="ObjectDisposedException">One of the two is closed.</exception>
+    public static Tensor Import(BufferList buffers, TensorContext context, DecodeOptions? options)
     {
         ArgumentNullException.ThrowIfNull(buffers);
         ArgumentNullException.ThrowIfNull(context);
@@ -21,7 +31,7 @@ public sealed unsafe partial class Tensor : IBufferSource
         using var contextUse = new HandleUse(context.Handle);
         nint list = listUse.Pointer;
         nint raw = contextUse.Pointer;
-        Tensor tensor = Import(ref list, ref raw);
+        Tensor tensor = options is null ? Import(ref list, ref raw) : Import(ref list, ref raw, options);
         buffers.Handle.SetHandleAsInvalid();
         context.Handle.SetHandleAsInvalid();
         return tensor;
@@ -37,6 +47,15 @@ public sealed unsafe partial class Tensor : IBufferSource
         Releases.Poll();
         NativeError error;
         Native.Check(NativeMethods.TensorImport(ref list, ref context, out TensorHandle tensor, &error), &error);
+        return new Tensor(tensor);
+    }
+
+    private static Tensor Import(ref nint list, ref nint context, DecodeOptions options)
+    {
+        Releases.Poll();
+        NativeDecodeOptions accepted = options.ToNative();
+        NativeError error;
+        Native.Check(NativeMethods.TensorImportOptions(ref list, ref context, &accepted, out TensorHandle tensor, &error), &error);
         return new Tensor(tensor);
     }
 

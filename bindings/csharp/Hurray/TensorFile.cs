@@ -229,19 +229,43 @@ public sealed unsafe class TensorFile : IDisposable
     /// <returns>As the other overload.</returns>
     /// <exception cref="HurrayException"><see cref="HurrayStatus.NotFound"/>, and those of the other overload.</exception>
     /// <exception cref="ObjectDisposedException">The file is closed.</exception>
-    public Tensor GetTensor(string name)
+    public Tensor GetTensor(string name) =>
+        GetTensor(Find(name));
+
+    /// <summary>Makes a composite of its head and all its members. (format: composite)</summary>
+    /// <param name="index">The head's place in the order of the header.</param>
+    /// <returns>The composite; keeps the mapping when the file is closed.</returns>
+    /// <exception cref="HurrayException">As <see cref="GetTensor(ulong)"/>; <see cref="HurrayStatus.InvalidArgument"/>: no head of a
+    /// composite; <see cref="HurrayStatus.InvalidComposite"/>.</exception>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public Composite GetComposite(ulong index)
     {
-        byte[] utf8 = Names.Encode(name, nameof(name));
+        Releases.Poll();
         NativeError error;
-        Native.Check(NativeMethods.FileFind(Handle, utf8, (ulong)utf8.Length, out ulong index, &error), &error);
-        return GetTensor(index);
+        Native.Check(NativeMethods.FileComposite(Handle, index, out CompositeHandle composite, &error), &error);
+        return new Composite(composite);
     }
+
+    /// <summary>Makes a composite of its head and all its members.</summary>
+    /// <param name="name">The head's name.</param>
+    /// <returns>As the other overload.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.NotFound"/>, and those of the other overload.</exception>
+    /// <exception cref="ObjectDisposedException">The file is closed.</exception>
+    public Composite GetComposite(string name) => GetComposite(Find(name));
 
     /// <summary>Closes the file; the second time is a no-op.</summary>
     public void Dispose()
     {
         _handle.Dispose();
         Releases.Poll();
+    }
+
+    private ulong Find(string name)
+    {
+        byte[] utf8 = Names.Encode(name, nameof(name));
+        NativeError error;
+        Native.Check(NativeMethods.FileFind(Handle, utf8, (ulong)utf8.Length, out ulong index, &error), &error);
+        return index;
     }
 
     private NativeFileMetadata Metadata(ulong index)

@@ -1,5 +1,6 @@
 using System;
 using System.IO;
+using System.Runtime.InteropServices;
 using Hurray.Interop;
 
 namespace Hurray;
@@ -96,6 +97,35 @@ public sealed unsafe partial class TensorFileWriter : IDisposable
         return new TensorFileWriter(handle) { _lease = lease };
     }
 
+    /// <summary>Starts a file that goes to an open file or pipe of .NET, front to back; it stays open at least as long as the writer. What
+    /// was written stays written, also without <see cref="Finish"/>.</summary>
+    /// <param name="file">Such as FileStream.SafeFileHandle; stays the caller's. What a FileStream has buffered must be flushed
+    /// before.</param>
+    /// <param name="options">Format and form.</param>
+    /// <returns>The writer.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.InvalidArgument"/>: options that are not the format's.</exception>
+    public static TensorFileWriter ToHandle(SafeHandle file, TensorFileWriterOptions options)
+    {
+        ArgumentNullException.ThrowIfNull(options);
+        Releases.Poll();
+        NativeFileWriterOptions native = options.ToNative();
+        var held = new HeldFile(file);
+        try
+        {
+            NativeError error;
+            Native.Check(NativeMethods.FileWriterToFd(held.Descriptor, native, out FileWriterHandle handle, &error), &error);
+            // Ends with the writer, with whatever else it needs.
+            var lease = new CallbackLease();
+            handle.Keep(new KeptTogether(lease, held));
+            return new TensorFileWriter(handle) { _lease = lease };
+        }
+        catch
+        {
+            held.Dispose();
+            throw;
+        }
+    }
+
     /// <summary>Adds a tensor. .hrry and .npz, which are written front to back, write it at once; the others share its memory until the file
     /// is finished or closed. No copy of it is made.</summary>
     /// <param name="name">Its name; may hold NUL and any other character.</param>
@@ -148,6 +178,21 @@ public sealed unsafe partial class TensorFileWriter : IDisposable
             NativeMethods.FileWriterAddSource(
                 handle, utf8, (ulong)utf8.Length, announced, SourceLease.MakeFn, source.Token, &error),
             &error);
+    }
+
+    /// <summary>Adds a composite: its head under the name, its members as name/0, name/1, ..., those of an inner composite as name/1/0, ...
+    /// Only .hrry holds composites.</summary>
+    /// <param name="name">The head's name.</param>
+    /// <param name="composite">The composite, which stays the caller's and may be closed at once.</param>
+    /// <exception cref="HurrayException">As the other overloads.</exception>
+    /// <exception cref="ObjectDisposedException">The writer or the composite is closed.</exception>
+    public void Add(string name, Composite composite)
+    {
+        ArgumentNullException.ThrowIfNull(composite);
+        byte[] utf8 = Names.Encode(name, nameof(name));
+        NativeError error;
+        CallbackLease.Check(
+            _lease, NativeMethods.FileWriterAddComposite(Handle, utf8, (ulong)utf8.Length, composite.Handle, &error), &error);
     }
 
     /// <summary>Writes what is left; a file with a path comes to disk and under its name in one step. Afterwards the writer can only be

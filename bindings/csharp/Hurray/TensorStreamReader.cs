@@ -22,10 +22,25 @@ public sealed record TensorStreamOptions
     /// <summary>Whether the reader or writer closes the file descriptor.</summary>
     public bool CloseFileDescriptor { get; init; }
 
+    /// <summary>Readers: whether private layouts and quantization schemes are accepted, as <see cref="DecodeOptions.PrivateTags"/>
+    /// says.</summary>
+    public bool PrivateTags { get; init; }
+
+    /// <summary>Readers: whether element types and quantization schemes that are not known are accepted. A layout that is not known ends the
+    /// stream with <see cref="HurrayStatus.Unsupported"/>: nobody knows where the next tensor starts.</summary>
+    public bool Permissive { get; init; }
+
+    /// <summary>Readers: whether what comes is no stream but a .hrry file, read in sequence from its start: out of a pipe or socket, which
+    /// cannot be mapped. Names come at its end: see <see cref="TensorStreamReader.GetName"/>. (format: file)</summary>
+    public bool HrryFile { get; init; }
+
     internal NativeStreamOptions ToNative(bool ownsFd)
     {
         var native = NativeStreamOptions.Sized;
-        native.Flags = (uint)(CloseFileDescriptor && ownsFd ? StreamFlags.CloseFd : StreamFlags.None);
+        native.Flags = (uint)((CloseFileDescriptor && ownsFd ? StreamFlags.CloseFd : StreamFlags.None)
+            | (PrivateTags ? StreamFlags.PrivateTags : StreamFlags.None)
+            | (Permissive ? StreamFlags.Permissive : StreamFlags.None)
+            | (HrryFile ? StreamFlags.HrryFile : StreamFlags.None));
         native.MaxDescriptorLength = MaxDescriptorLength;
         native.MaxTensorBytes = MaxTensorBytes;
         native.MaxAlignment = MaxAlignment;
@@ -151,6 +166,37 @@ public sealed unsafe class TensorStreamReader : IDisposable
         NativeError error;
         CallbackLease.Check(_lease, NativeMethods.ReaderNext(Handle, out TensorHandle tensor, &error), &error);
         return tensor.IsInvalid ? null : new Tensor(tensor);
+    }
+
+    /// <summary>Reads the next tensor or, where a head comes, the whole composite. A reader is used with this or with <see cref="Read"/>,
+    /// which gives heads and members as tensors. (format: stream, composite)</summary>
+    /// <returns>The tensor or composite, which the caller closes; null at the clean end of the stream.</returns>
+    /// <exception cref="HurrayException">As <see cref="Read"/>; <see cref="HurrayStatus.InvalidComposite"/>: it is torn, or its members do not
+    /// fit (of which a permissive reader gives what came as tensors); <see cref="HurrayStatus.LimitExceeded"/>: more than 2^20 descriptors.
+    /// </exception>
+    /// <exception cref="ObjectDisposedException">The reader is closed.</exception>
+    public TensorItem? ReadItem()
+    {
+        Releases.Poll();
+        NativeError error;
+        CallbackLease.Check(
+            _lease, NativeMethods.ReaderNextItem(Handle, out TensorHandle tensor, out CompositeHandle composite, &error), &error);
+        return Composite.ItemOf(tensor, composite);
+    }
+
+    /// <summary>The name of a tensor of a .hrry file that was read in sequence (<see cref="TensorStreamOptions.HrryFile"/>). Names stand at
+    /// the end of the file: they are there once a call has told the end.</summary>
+    /// <param name="index">Of the tensor, in the order in which they came; heads and members of composites count each.</param>
+    /// <returns>The name; may hold NUL and any other character.</returns>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.InvalidArgument"/>: no .hrry file, or the end was not reached;
+    /// <see cref="HurrayStatus.IndexOutOfBounds"/>.</exception>
+    /// <exception cref="ObjectDisposedException">The reader is closed.</exception>
+    public string GetName(ulong index)
+    {
+        using var use = new HandleUse(Handle);
+        NativeError error;
+        Native.Check(NativeMethods.ReaderName(Handle, index, out nint name, out ulong length, &error), &error);
+        return Names.Decode(Names.Copy((byte*)name, length));
     }
 
     /// <summary>Begins the next tensor: its descriptor, checked, before any of its data is there. Its data follows with

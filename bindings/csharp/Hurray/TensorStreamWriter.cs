@@ -72,7 +72,7 @@ public sealed unsafe class TensorStreamWriter : IDisposable
 
     /// <summary>Starts to write to a stream of .NET, on the thread that writes.</summary>
     /// <param name="stream">Written only, never sought; stays the caller's, who flushes it, and must stay open until this is closed. What it
-    /// throws comes out of <see cref="Write"/>, as the InnerException of a <see cref="HurrayException"/>, and ends the writer.</param>
+    /// throws comes out of <see cref="Write(Tensor)"/>, as the InnerException of a <see cref="HurrayException"/>, and ends the writer.</param>
     /// <returns>The writer.</returns>
     public static TensorStreamWriter ToStream(Stream stream)
     {
@@ -102,6 +102,18 @@ public sealed unsafe class TensorStreamWriter : IDisposable
         ArgumentNullException.ThrowIfNull(tensor);
         NativeError error;
         CallbackLease.Check(_lease, NativeMethods.WriterWrite(Handle, tensor.Handle, &error), &error);
+    }
+
+    /// <summary>Writes a composite: its head, and behind it its members, those of inner composites behind their heads.</summary>
+    /// <param name="composite">The composite, which stays the caller's.</param>
+    /// <exception cref="HurrayException"><see cref="HurrayStatus.Unsupported"/>: memory that the CPU cannot read, nothing is written then;
+    /// <see cref="HurrayStatus.Io"/>: the stream ends torn, and the writer takes nothing more.</exception>
+    /// <exception cref="ObjectDisposedException">The writer or the composite is closed.</exception>
+    public void Write(Composite composite)
+    {
+        ArgumentNullException.ThrowIfNull(composite);
+        NativeError error;
+        CallbackLease.Check(_lease, NativeMethods.WriterWriteComposite(Handle, composite.Handle, &error), &error);
     }
 
     /// <summary>Takes the bytes that were written into memory so far; the writer goes on with an empty one.</summary>

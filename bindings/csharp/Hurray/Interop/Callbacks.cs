@@ -1,4 +1,5 @@
 using System;
+using System.Runtime.Loader;
 using System.Threading;
 
 namespace Hurray.Interop;
@@ -18,11 +19,28 @@ internal static class Callbacks
     public static bool Ended => Volatile.Read(ref s_ended) != 0;
 
     /// <summary>Makes the end of the runtime known; called once, before any function of the library.</summary>
-    public static void WatchEnd() => AppDomain.CurrentDomain.ProcessExit += static (_, _) =>
+    public static void WatchEnd()
+    {
+        AppDomain.CurrentDomain.ProcessExit += OnProcessExit;
+        if (AssemblyLoadContext.GetLoadContext(typeof(Callbacks).Assembly) is { IsCollectible: true } context)
+        {
+            context.Unloading += OnUnloading;
+        }
+    }
+
+    private static void OnProcessExit(object? sender, EventArgs e)
     {
         Volatile.Write(ref s_ended, 1);
         Log.End();
-    };
+    }
+
+    // What stays known to others would keep the context for ever. What is lent meanwhile keeps it until its release.
+    private static void OnUnloading(AssemblyLoadContext context)
+    {
+        AppDomain.CurrentDomain.ProcessExit -= OnProcessExit;
+        Log.End();
+        Releases.StartUnload();
+    }
 
     /// <summary>Tells the listeners.</summary>
     public static void Report(Exception e)

@@ -98,7 +98,7 @@ internal abstract class HurrayHandle : SafeHandle
             return true;
         }
 
-        if (!t_foreign)
+        if (!t_foreign || Releases.Unloading)
         {
             HurrayStatus ended = Destroy(handle);
             _kept?.Dispose();

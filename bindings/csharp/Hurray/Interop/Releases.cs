@@ -13,6 +13,7 @@ internal static unsafe class Releases
     private static readonly object Gate = new();
     private static ReleaseQueueHandle? s_queue;
     private static int s_deferred;
+    private static int s_unloading;
 
     /// <summary>The binding's queue; lives as long as the process.</summary>
     public static ReleaseQueueHandle Queue
@@ -22,6 +23,17 @@ internal static unsafe class Releases
             ReleaseQueueHandle? queue = Volatile.Read(ref s_queue);
             return queue ?? CreateQueue();
         }
+    }
+
+    /// <summary>The assembly is being unloaded: nobody will create or close anything any more, so that what the collector ends it
+    /// releases itself.</summary>
+    public static bool Unloading => Volatile.Read(ref s_unloading) != 0;
+
+    /// <summary>The unload starts: releases what waits.</summary>
+    public static void StartUnload()
+    {
+        Volatile.Write(ref s_unloading, 1);
+        Drain();
     }
 
     /// <summary>A finalizer has put something on the queue.</summary>

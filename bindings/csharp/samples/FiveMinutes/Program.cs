@@ -15,8 +15,10 @@ try
     Stream(Path.Combine(folder, "tensors"));
     Formats(Path.Combine(folder, "model.hrry"));
     // The name of a socket file has at most 107 bytes, which the folder may be too long for.
-    Channels(Path.Combine("/tmp", Path.GetFileName(folder)));
+    Channels(Path.Combine("/tmp", Path.GetFileName(folder) + ".socket"));
     Strided();
+    Work();
+    Spans();
     Fail();
 }
 finally
@@ -178,6 +180,27 @@ static void Strided()
     using Tensor bits = Tensor.FromBooleans([true, false, true], [3]);
     using PackedView truths = bits.PinPacked();             // a bit each, least significant first
     Console.WriteLine(string.Join(' ', truths.ToBooleans()));
+    // end sample
+}
+
+static void Work()
+{
+    // sample: work
+    using Tensor tensor = Tensor.FromArray(new float[] { 0, 1, 2, 3 }, 2, 2);
+    using Tensor stored = tensor.Quantize(new QuantizeOptions(Scheme.PerTensorAffine, ElementType.Int8) { Symmetric = true });
+    using Tensor numbers = stored.Dequantize(ElementType.Float32, new WorkOptions { MemoryLimit = 1 << 20 });
+    using Tensor sparse = numbers.Transcode(Layout.Coo);    // only what is not 0
+    sparse.Validate(ValidationLevel.Data);
+    Console.WriteLine($"{sparse.ComputeStatistics(StatisticsFlags.Nnz).Nnz} of {numbers.ElementCount} are not 0");
+    // end sample
+}
+
+static void Spans()
+{
+    // sample: span
+    using Tensor tensor = Tensor.FromArray(new float[] { 1, 2, 3, 4 }, 2, 2);
+    using StridedView<float> view = tensor.PinStrided<float>();
+    Console.WriteLine(System.Numerics.Tensors.Tensor.Sum(view.GetReadOnlyTensorSpan()));    // .NET 10; the same memory
     // end sample
 }
 

@@ -3,6 +3,7 @@ using System.Collections.Generic;
 using System.Linq;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using Hurray.Tests;
 using Xunit;
 
 namespace Hurray.Conformance;

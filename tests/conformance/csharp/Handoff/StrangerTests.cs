@@ -1,4 +1,5 @@
 using System;
+using Hurray.Tests;
 using Xunit;
 
 namespace Hurray.Conformance;
