@@ -8,6 +8,7 @@
 #include "abi/src/api/composite.hpp"
 #include "abi/src/api/compute.hpp"
 #include "abi/src/api/descriptor_fields.hpp"
+#include "abi/src/api/dlpack.hpp"
 #include "abi/src/api/file.hpp"
 #include "abi/src/api/handoff.hpp"
 #include "abi/src/api/io.hpp"
@@ -383,6 +384,53 @@ static_assert(offsetof(HurrayView, bytes_below) == 48, "HurrayView.bytes_below: 
 static_assert(sizeof(((HurrayView*)0)->bytes_below) == 8, "HurrayView.bytes_below: size");
 static_assert(offsetof(HurrayView, element_count) == 56, "HurrayView.element_count: offset");
 static_assert(sizeof(((HurrayView*)0)->element_count) == 8, "HurrayView.element_count: size");
+
+static_assert(sizeof(HurrayDlpackTensor) == 48, "HurrayDlpackTensor: size");
+static_assert(alignof(HurrayDlpackTensor) == 8, "HurrayDlpackTensor: alignment");
+static_assert(offsetof(HurrayDlpackTensor, data) == 0, "HurrayDlpackTensor.data: offset");
+static_assert(sizeof(((HurrayDlpackTensor*)0)->data) == 8, "HurrayDlpackTensor.data: size");
+static_assert(offsetof(HurrayDlpackTensor, device_type) == 8, "HurrayDlpackTensor.device_type: offset");
+static_assert(sizeof(((HurrayDlpackTensor*)0)->device_type) == 4, "HurrayDlpackTensor.device_type: size");
+static_assert(offsetof(HurrayDlpackTensor, device_id) == 12, "HurrayDlpackTensor.device_id: offset");
+static_assert(sizeof(((HurrayDlpackTensor*)0)->device_id) == 4, "HurrayDlpackTensor.device_id: size");
+static_assert(offsetof(HurrayDlpackTensor, ndim) == 16, "HurrayDlpackTensor.ndim: offset");
+static_assert(sizeof(((HurrayDlpackTensor*)0)->ndim) == 4, "HurrayDlpackTensor.ndim: size");
+static_assert(offsetof(HurrayDlpackTensor, dtype_code) == 20, "HurrayDlpackTensor.dtype_code: offset");
+static_assert(sizeof(((HurrayDlpackTensor*)0)->dtype_code) == 1, "HurrayDlpackTensor.dtype_code: size");
+static_assert(offsetof(HurrayDlpackTensor, dtype_bits) == 21, "HurrayDlpackTensor.dtype_bits: offset");
+static_assert(sizeof(((HurrayDlpackTensor*)0)->dtype_bits) == 1, "HurrayDlpackTensor.dtype_bits: size");
+static_assert(offsetof(HurrayDlpackTensor, dtype_lanes) == 22, "HurrayDlpackTensor.dtype_lanes: offset");
+static_assert(sizeof(((HurrayDlpackTensor*)0)->dtype_lanes) == 2, "HurrayDlpackTensor.dtype_lanes: size");
+static_assert(offsetof(HurrayDlpackTensor, shape) == 24, "HurrayDlpackTensor.shape: offset");
+static_assert(sizeof(((HurrayDlpackTensor*)0)->shape) == 8, "HurrayDlpackTensor.shape: size");
+static_assert(offsetof(HurrayDlpackTensor, strides) == 32, "HurrayDlpackTensor.strides: offset");
+static_assert(sizeof(((HurrayDlpackTensor*)0)->strides) == 8, "HurrayDlpackTensor.strides: size");
+static_assert(offsetof(HurrayDlpackTensor, byte_offset) == 40, "HurrayDlpackTensor.byte_offset: offset");
+static_assert(sizeof(((HurrayDlpackTensor*)0)->byte_offset) == 8, "HurrayDlpackTensor.byte_offset: size");
+
+static_assert(sizeof(HurrayDlpackVersioned) == 80, "HurrayDlpackVersioned: size");
+static_assert(alignof(HurrayDlpackVersioned) == 8, "HurrayDlpackVersioned: alignment");
+static_assert(offsetof(HurrayDlpackVersioned, version_major) == 0, "HurrayDlpackVersioned.version_major: offset");
+static_assert(sizeof(((HurrayDlpackVersioned*)0)->version_major) == 4, "HurrayDlpackVersioned.version_major: size");
+static_assert(offsetof(HurrayDlpackVersioned, version_minor) == 4, "HurrayDlpackVersioned.version_minor: offset");
+static_assert(sizeof(((HurrayDlpackVersioned*)0)->version_minor) == 4, "HurrayDlpackVersioned.version_minor: size");
+static_assert(offsetof(HurrayDlpackVersioned, manager_ctx) == 8, "HurrayDlpackVersioned.manager_ctx: offset");
+static_assert(sizeof(((HurrayDlpackVersioned*)0)->manager_ctx) == 8, "HurrayDlpackVersioned.manager_ctx: size");
+static_assert(offsetof(HurrayDlpackVersioned, deleter) == 16, "HurrayDlpackVersioned.deleter: offset");
+static_assert(sizeof(((HurrayDlpackVersioned*)0)->deleter) == 8, "HurrayDlpackVersioned.deleter: size");
+static_assert(offsetof(HurrayDlpackVersioned, flags) == 24, "HurrayDlpackVersioned.flags: offset");
+static_assert(sizeof(((HurrayDlpackVersioned*)0)->flags) == 8, "HurrayDlpackVersioned.flags: size");
+static_assert(offsetof(HurrayDlpackVersioned, dl_tensor) == 32, "HurrayDlpackVersioned.dl_tensor: offset");
+static_assert(sizeof(((HurrayDlpackVersioned*)0)->dl_tensor) == 48, "HurrayDlpackVersioned.dl_tensor: size");
+
+static_assert(sizeof(HurrayDlpackUnversioned) == 64, "HurrayDlpackUnversioned: size");
+static_assert(alignof(HurrayDlpackUnversioned) == 8, "HurrayDlpackUnversioned: alignment");
+static_assert(offsetof(HurrayDlpackUnversioned, dl_tensor) == 0, "HurrayDlpackUnversioned.dl_tensor: offset");
+static_assert(sizeof(((HurrayDlpackUnversioned*)0)->dl_tensor) == 48, "HurrayDlpackUnversioned.dl_tensor: size");
+static_assert(offsetof(HurrayDlpackUnversioned, manager_ctx) == 48, "HurrayDlpackUnversioned.manager_ctx: offset");
+static_assert(sizeof(((HurrayDlpackUnversioned*)0)->manager_ctx) == 8, "HurrayDlpackUnversioned.manager_ctx: size");
+static_assert(offsetof(HurrayDlpackUnversioned, deleter) == 56, "HurrayDlpackUnversioned.deleter: offset");
+static_assert(sizeof(((HurrayDlpackUnversioned*)0)->deleter) == 8, "HurrayDlpackUnversioned.deleter: size");
 
 static_assert(sizeof(HurrayStreamOptions) == 32, "HurrayStreamOptions: size");
 static_assert(alignof(HurrayStreamOptions) == 8, "HurrayStreamOptions: alignment");
@@ -793,6 +841,9 @@ static_assert(HURRAY_VIEW_READ_ONLY == 1, "HURRAY_VIEW_READ_ONLY: value");
 static_assert(HURRAY_VIEW_CONTIGUOUS == 2, "HURRAY_VIEW_CONTIGUOUS: value");
 static_assert(HURRAY_VIEW_PACKED == 4, "HURRAY_VIEW_PACKED: value");
 static_assert(HURRAY_VIEW_QUANTIZED == 8, "HURRAY_VIEW_QUANTIZED: value");
+static_assert(HURRAY_DLPACK_READ_ONLY == UINT64_C(1), "HURRAY_DLPACK_READ_ONLY: value");
+static_assert(HURRAY_DLPACK_COPIED == UINT64_C(2), "HURRAY_DLPACK_COPIED: value");
+static_assert(HURRAY_DLPACK_PADDED == UINT64_C(4), "HURRAY_DLPACK_PADDED: value");
 static_assert(HURRAY_STREAM_CLOSE_FD == 1, "HURRAY_STREAM_CLOSE_FD: value");
 static_assert(HURRAY_STREAM_PRIVATE_TAGS == 2, "HURRAY_STREAM_PRIVATE_TAGS: value");
 static_assert(HURRAY_STREAM_PERMISSIVE == 4, "HURRAY_STREAM_PERMISSIVE: value");

@@ -344,6 +344,28 @@ const std::vector<hurray_null::Mutant>& hurray_null::all_mutants() {
         {"hurray_producer_release", "report_empty", "error"},
         {"hurray_producer_release", "report_endless", "error"},
         {"hurray_producer_release", "status", ""},
+        {"hurray_tensor_to_dlpack", "zeroed", "out_managed"},
+        {"hurray_tensor_to_dlpack", "report_code", "error"},
+        {"hurray_tensor_to_dlpack", "report_empty", "error"},
+        {"hurray_tensor_to_dlpack", "report_endless", "error"},
+        {"hurray_tensor_to_dlpack", "status", ""},
+        {"hurray_tensor_to_dlpack_unversioned", "zeroed", "out_managed"},
+        {"hurray_tensor_to_dlpack_unversioned", "report_code", "error"},
+        {"hurray_tensor_to_dlpack_unversioned", "report_empty", "error"},
+        {"hurray_tensor_to_dlpack_unversioned", "report_endless", "error"},
+        {"hurray_tensor_to_dlpack_unversioned", "status", ""},
+        {"hurray_tensor_from_dlpack", "taken", "managed"},
+        {"hurray_tensor_from_dlpack", "zeroed", "out_tensor"},
+        {"hurray_tensor_from_dlpack", "report_code", "error"},
+        {"hurray_tensor_from_dlpack", "report_empty", "error"},
+        {"hurray_tensor_from_dlpack", "report_endless", "error"},
+        {"hurray_tensor_from_dlpack", "status", ""},
+        {"hurray_tensor_from_dlpack_unversioned", "taken", "managed"},
+        {"hurray_tensor_from_dlpack_unversioned", "zeroed", "out_tensor"},
+        {"hurray_tensor_from_dlpack_unversioned", "report_code", "error"},
+        {"hurray_tensor_from_dlpack_unversioned", "report_empty", "error"},
+        {"hurray_tensor_from_dlpack_unversioned", "report_endless", "error"},
+        {"hurray_tensor_from_dlpack_unversioned", "status", ""},
         {"hurray_file_open", "zeroed", "out_file"},
         {"hurray_file_open", "report_code", "error"},
         {"hurray_file_open", "report_empty", "error"},
@@ -1749,6 +1771,65 @@ HurrayStatus hurray_producer_release(HurrayProducer *producer, HurrayError *erro
     const Call call("hurray_producer_release");
     const HurrayStatus status = call.real(&hurray_producer_release)(producer, error);
     if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_to_dlpack(const HurrayTensor *tensor, uint32_t minor,
+                                     HurrayDlpackVersioned **out_managed, HurrayError *error) {
+    const Call call("hurray_tensor_to_dlpack");
+    const Before out_managed_before(out_managed);
+    const HurrayStatus status = call.real(&hurray_tensor_to_dlpack)(tensor, minor, out_managed, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_managed != nullptr && call.is("zeroed", "out_managed")) out_managed_before.restore(out_managed);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_to_dlpack_unversioned(const HurrayTensor *tensor,
+                                                 HurrayDlpackUnversioned **out_managed, HurrayError *error) {
+    const Call call("hurray_tensor_to_dlpack_unversioned");
+    const Before out_managed_before(out_managed);
+    const HurrayStatus status = call.real(&hurray_tensor_to_dlpack_unversioned)(tensor, out_managed, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (out_managed != nullptr && call.is("zeroed", "out_managed")) out_managed_before.restore(out_managed);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_from_dlpack(HurrayDlpackVersioned *managed, const HurrayReleaseQueue *queue,
+                                       HurrayTensor **out_tensor, HurrayError *error) {
+    const Call call("hurray_tensor_from_dlpack");
+    const Before out_tensor_before(out_tensor);
+    const HurrayStatus status = call.real(&hurray_tensor_from_dlpack)(managed, queue, out_tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (managed != nullptr && call.is("taken", "managed")) managed->deleter(managed);
+    if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
+    if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
+    if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
+    if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);
+    if (call.is("status", "")) return HURRAY_OK;
+    return status;
+}
+
+HurrayStatus hurray_tensor_from_dlpack_unversioned(HurrayDlpackUnversioned *managed,
+                                                   const HurrayReleaseQueue *queue, HurrayTensor **out_tensor,
+                                                   HurrayError *error) {
+    const Call call("hurray_tensor_from_dlpack_unversioned");
+    const Before out_tensor_before(out_tensor);
+    const HurrayStatus status = call.real(&hurray_tensor_from_dlpack_unversioned)(managed, queue, out_tensor, error);
+    if (status != HURRAY_ERR_NULL_POINTER) return status;
+    if (managed != nullptr && call.is("taken", "managed")) managed->deleter(managed);
+    if (out_tensor != nullptr && call.is("zeroed", "out_tensor")) out_tensor_before.restore(out_tensor);
     if (error != nullptr && call.is("report_code", "error")) error->code = HURRAY_OK;
     if (error != nullptr && call.is("report_empty", "error")) error->message[0] = '\0';
     if (error != nullptr && call.is("report_endless", "error")) hurray_null::endless(error);

@@ -1276,6 +1276,78 @@ TEST_F(NullPointers, hurray_producer_release_producer) {
     }
 }
 
+TEST_F(NullPointers, hurray_tensor_to_dlpack_tensor) {
+    Out<HurrayDlpackVersioned *> out_managed;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_to_dlpack(nullptr, scalar<uint32_t>("minor"), out_managed.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_managed.expect_zeroed("out_managed");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_to_dlpack_out_managed) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_to_dlpack(live<HurrayTensor>(), scalar<uint32_t>("minor"), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_to_dlpack_unversioned_tensor) {
+    Out<HurrayDlpackUnversioned *> out_managed;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_to_dlpack_unversioned(nullptr, out_managed.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_managed.expect_zeroed("out_managed");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_to_dlpack_unversioned_out_managed) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_to_dlpack_unversioned(live<HurrayTensor>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_from_dlpack_managed) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_from_dlpack(nullptr, live<HurrayReleaseQueue>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_from_dlpack_out_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_from_dlpack(live<HurrayDlpackVersioned>(), live<HurrayReleaseQueue>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_from_dlpack_unversioned_managed) {
+    Out<HurrayTensor *> out_tensor;
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_from_dlpack_unversioned(nullptr, live<HurrayReleaseQueue>(), out_tensor.get(), error), HURRAY_ERR_NULL_POINTER);
+        out_tensor.expect_zeroed("out_tensor");
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
+TEST_F(NullPointers, hurray_tensor_from_dlpack_unversioned_out_tensor) {
+    for (HurrayError* error : reports()) {
+        EXPECT_EQ(hurray_tensor_from_dlpack_unversioned(live<HurrayDlpackUnversioned>(), live<HurrayReleaseQueue>(), nullptr, error), HURRAY_ERR_NULL_POINTER);
+        expect_no_callback();
+        expect_reported(error);
+    }
+}
+
 TEST_F(NullPointers, hurray_file_open_path) {
     Out<HurrayFile *> out_file;
     for (HurrayError* error : reports()) {

@@ -669,6 +669,42 @@ HurrayStatus hurray_producer_release(HurrayProducer *producer, HurrayError *erro
     return HURRAY_ERR_VERSION_MISMATCH;
 }
 
+HurrayStatus hurray_tensor_to_dlpack(const HurrayTensor *tensor, uint32_t minor,
+                                     HurrayDlpackVersioned **out_managed, HurrayError *error) {
+    (void)(tensor);
+    (void)(minor);
+    (void)(out_managed);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_to_dlpack_unversioned(const HurrayTensor *tensor,
+                                                 HurrayDlpackUnversioned **out_managed, HurrayError *error) {
+    (void)(tensor);
+    (void)(out_managed);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_from_dlpack(HurrayDlpackVersioned *managed, const HurrayReleaseQueue *queue,
+                                       HurrayTensor **out_tensor, HurrayError *error) {
+    (void)(managed);
+    (void)(queue);
+    (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
+HurrayStatus hurray_tensor_from_dlpack_unversioned(HurrayDlpackUnversioned *managed,
+                                                   const HurrayReleaseQueue *queue, HurrayTensor **out_tensor,
+                                                   HurrayError *error) {
+    (void)(managed);
+    (void)(queue);
+    (void)(out_tensor);
+    (void)(error);
+    return HURRAY_ERR_VERSION_MISMATCH;
+}
+
 HurrayStatus hurray_file_open(const char *path, const HurrayFileOptions *options, HurrayFile **out_file,
                               HurrayError *error) {
     (void)(path);

@@ -10,6 +10,7 @@
 #include "abi/src/internal/barrier.hpp"
 #include "abi/src/internal/descriptor_fields.hpp"
 #include "abi/src/internal/foreign.hpp"
+#include "abi/src/internal/host_tensor.hpp"
 #include "abi/src/internal/objects.hpp"
 #include "core/hurray/base/checked.hpp"
 #include "core/hurray/descriptor/builder.hpp"
@@ -41,16 +42,6 @@ Result<HurrayDenseSpec> read_dense_spec(const HurrayDenseSpec* spec) {
         return fail(Status::invalid_argument, Error::no_offset, "spec->strides: expected null, the layout is not strided");
     }
     return value;
-}
-
-Result<Descriptor> dense_descriptor(const HurrayDenseSpec& spec, const Buffer& buffer) {
-    DescriptorBuilder builder(spec.element_type, spec.layout, std::span(spec.shape, spec.rank));
-    if (spec.strides != nullptr) builder.set_strides(std::span(spec.strides, spec.rank));
-    const auto byte_offset = checked_add(spec.byte_offset, buffer.prefix);
-    if (!byte_offset) return fail(Status::invalid_argument, Error::no_offset, "spec->byte_offset: too large");
-    builder.set_byte_offset(*byte_offset);
-    if (auto added = builder.add_buffer(buffer.handle); !added) return std::unexpected(added.error());
-    return builder.build();
 }
 
 // An export makes shares, and shares carry no event: only memory that needs no further wait can leave that way.
@@ -115,24 +106,8 @@ HURRAY_API HurrayStatus hurray_tensor_from_host(HG_IN const HurrayDenseSpec* spe
     return guarded(error, [&]() -> Result<void> {
         auto checked = read_dense_spec(spec);
         if (!checked) return std::unexpected(checked.error());
-        auto buffer = host_buffer(data, byte_size, checked->read_only);
-        if (!buffer) return std::unexpected(buffer.error());
-        auto descriptor = dense_descriptor(*checked, *buffer);
-        if (!descriptor) return std::unexpected(descriptor.error());
-
-        auto owned_list = std::make_unique<HurrayBufferList>();
-        owned_list->slots.reserve(1);
-        owned_list->slots.push_back(new HurrayBuffer(std::move(*buffer)));
-        HurrayBuffer& handle = *owned_list->slots[0];
-        handle.borrowed = true;
-        std::unique_ptr<LentStorage, LentStorage::Forget> storage(new LentStorage(release, data, release_context));
-        if (queue != nullptr) storage->policy.queue = queue->queue;
-        HurrayBufferList* list = owned_list.get();
-        auto tensor = make_tensor(*descriptor, list);
+        auto tensor = make_host_tensor(*checked, data, byte_size, release, release_context, queue);
         if (!tensor) return std::unexpected(tensor.error());
-        (void)owned_list.release();
-        handle.lent = storage.get();
-        handle.value.storage = Ref<Storage>::adopt(storage.release());
         *out_tensor = *tensor;
         return {};
     });

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -187,6 +188,23 @@ private:
                   HURRAY_OK);
         end_with(*out, hurray_tensor_destroy);
     }
+    /// A tensor of another package, which fails the test when somebody ends it.
+    template <class Managed>
+    void make_dlpack(Managed** out) {
+        auto managed = std::make_shared<Managed>();
+        managed->dl_tensor.data = storage_.data();
+        managed->dl_tensor.device_type = 1;
+        managed->dl_tensor.dtype_bits = 8;
+        managed->dl_tensor.dtype_lanes = 1;
+        managed->deleter = [](void*) { ADD_FAILURE() << "a tensor of DLPack was ended by a call that failed"; };
+        *out = managed.get();
+        endings_.push_back([managed] {});
+    }
+    void make(HurrayDlpackVersioned** out) {
+        make_dlpack(out);
+        (*out)->version_major = 1;
+    }
+    void make(HurrayDlpackUnversioned** out) { make_dlpack(out); }
     void make(HurrayReleaseQueue** out) {
         EXPECT_EQ(hurray_release_queue_new(out, nullptr), HURRAY_OK);
         end_with(*out, hurray_release_queue_destroy);

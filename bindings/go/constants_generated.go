@@ -1024,6 +1024,42 @@ func (v ViewFlag) String() string {
 	return text[1:]
 }
 
+// DlpackFlag: Flags of a tensor of DLPack.
+type DlpackFlag uint64
+
+const (
+	// DlpackFlagReadOnly: The memory must not be written (DLPACK_FLAG_BITMASK_READ_ONLY).
+	DlpackFlagReadOnly DlpackFlag = 1
+
+	// DlpackFlagCopied: The memory is a copy that was made for the consumer (DLPACK_FLAG_BITMASK_IS_COPIED).
+	DlpackFlagCopied DlpackFlag = 2
+
+	// DlpackFlagPadded: Elements of less than a byte take a byte each
+	// (DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED).
+	DlpackFlagPadded DlpackFlag = 4
+)
+
+// String returns the names of the flags that are set, joined by |; bits without a name as a number.
+func (d DlpackFlag) String() string {
+	text := ""
+	if d&DlpackFlagReadOnly != 0 {
+		text += "|read_only"
+		d &^= DlpackFlagReadOnly
+	}
+	if d&DlpackFlagCopied != 0 {
+		text += "|copied"
+		d &^= DlpackFlagCopied
+	}
+	if d&DlpackFlagPadded != 0 {
+		text += "|padded"
+		d &^= DlpackFlagPadded
+	}
+	if d != 0 || text == "" {
+		text += "|" + strconv.FormatUint(uint64(d), 10)
+	}
+	return text[1:]
+}
+
 // StreamFlag: Stream flags.
 type StreamFlag uint32
 

@@ -1014,6 +1014,93 @@ typedef struct HurrayView {
     uint64_t element_count;
 } HurrayView;
 
+/* --- DLPack: types --------------------------------------------------------------------------------------- */
+
+/** Flags of a tensor of DLPack (HurrayDlpackFlag, uint64_t). */
+/** The memory must not be written (DLPACK_FLAG_BITMASK_READ_ONLY). */
+#define HURRAY_DLPACK_READ_ONLY UINT64_C(1)
+/** The memory is a copy that was made for the consumer (DLPACK_FLAG_BITMASK_IS_COPIED). */
+#define HURRAY_DLPACK_COPIED    UINT64_C(2)
+/** Elements of less than a byte take a byte each (DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED). */
+#define HURRAY_DLPACK_PADDED    UINT64_C(4)
+
+/**
+ * DLPack's DLTensor, laid out the same.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayDlpackTensor {
+    /**
+     * Start of the memory; of the host for the device types 1 (kDLCPU), 3 (kDLCUDAHost) and 11 (kDLROCMHost).
+     */
+    void *data;
+    /** DLDeviceType. */
+    int32_t device_type;
+    /** Number of the device. */
+    int32_t device_id;
+    /** Number of dimensions. */
+    int32_t ndim;
+    /** DLDataTypeCode. */
+    uint8_t dtype_code;
+    /** Bits of one element. */
+    uint8_t dtype_bits;
+    /** Elements of a vector; 1 for a plain type. */
+    uint16_t dtype_lanes;
+    /** `ndim` sizes; may be null for 0 dimensions. */
+    int64_t *shape;
+    /** `ndim` strides in elements; null: row-major without gaps. */
+    int64_t *strides;
+    /** Offset of element (0, ..., 0) from `data` in bytes. */
+    uint64_t byte_offset;
+} HurrayDlpackTensor;
+
+/**
+ * Ends a tensor of DLPack, which it is given the address of; it must not throw.
+ *
+ * @since C ABI 4
+ */
+typedef void (*HurrayDlpackDeleterFn)(void *self);
+
+/**
+ * DLPack's DLManagedTensorVersioned of version 1, laid out the same. Whoever has it ends it, once, with its
+ * deleter.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayDlpackVersioned {
+    /**
+     * Of the DLPack that the producer followed. Of another major version only `deleter` may be looked at.
+     */
+    uint32_t version_major;
+    /** See version_major. */
+    uint32_t version_minor;
+    /** The producer's. */
+    void *manager_ctx;
+    /** Ends the tensor, which it is called with, on any thread; null when there is nothing to end. */
+    HurrayDlpackDeleterFn deleter;
+    /** HURRAY_DLPACK_ flags. */
+    uint64_t flags;
+    /** The tensor. */
+    HurrayDlpackTensor dl_tensor;
+} HurrayDlpackVersioned;
+
+/**
+ * DLPack's DLManagedTensor, the form before version 1, laid out the same: it cannot say that memory is
+ * read-only.
+ *
+ * Whoever has it ends it, once, with its deleter.
+ *
+ * @since C ABI 4
+ */
+typedef struct HurrayDlpackUnversioned {
+    /** The tensor. */
+    HurrayDlpackTensor dl_tensor;
+    /** The producer's. */
+    void *manager_ctx;
+    /** Ends the tensor, which it is called with, on any thread; null when there is nothing to end. */
+    HurrayDlpackDeleterFn deleter;
+} HurrayDlpackUnversioned;
+
 /* --- Library --------------------------------------------------------------------------------------------- */
 
 /**
@@ -2373,6 +2460,89 @@ HURRAY_API HurrayStatus hurray_producer_request(const HurrayProducer *producer, 
  * @since C ABI 4
  */
 HURRAY_API HurrayStatus hurray_producer_release(HurrayProducer *producer, HurrayError *error);
+
+/* --- DLPack ---------------------------------------------------------------------------------------------- */
+
+/**
+ * Exports a dense tensor of host memory as a DLManagedTensorVersioned of DLPack 1, without copying: cast the
+ * result.
+ *
+ * It shares the memory; the tensor stays as it is. DLPack has no sub-byte types as the format packs them, no
+ * booleans of a bit, no float128, no quantization and no layouts without strides.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param minor The newest minor version of DLPack 1 that the consumer knows: 8-bit floats came with 1.
+ * @param out_managed Its data pointer has the byte offset applied; it always has strides. Required. Receives
+ *     the result; zeroed before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: UNSUPPORTED: DLPack cannot say what the tensor is, or not in that
+ *     version; OUT_OF_MEMORY
+ * @owner the caller, or whoever it hands the result to: ended once, by its own deleter, on any thread. The
+ *     deleter ends the share as hurray_tensor_destroy_deferred does
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_tensor_to_dlpack(const HurrayTensor *tensor, uint32_t minor,
+                                                HurrayDlpackVersioned **out_managed, HurrayError *error);
+
+/**
+ * Exports a tensor as hurray_tensor_to_dlpack does, in the form before version 1 (DLManagedTensor), for
+ * consumers that know no other.
+ *
+ * @param tensor Required. Read during the call only; stays the caller's.
+ * @param out_managed As in hurray_tensor_to_dlpack. Required. Receives the result; zeroed before anything
+ *     else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_tensor_to_dlpack; UNSUPPORTED: the memory is read-only,
+ *     which this form cannot say
+ * @owner as in hurray_tensor_to_dlpack
+ * @thread one thread at a time
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_tensor_to_dlpack_unversioned(
+        const HurrayTensor *tensor, HurrayDlpackUnversioned **out_managed, HurrayError *error);
+
+/**
+ * Takes over a DLManagedTensorVersioned of another package, without copying: cast it. Its version is read
+ * first.
+ *
+ * @param managed Of DLPack 1, with memory of the host. Required. Ownership moves to the callee, on success
+ *     only.
+ * @param queue Where a deferred release waits; null: the default queue. May be NULL. Read during the call
+ *     only; stays the caller's.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: VERSION_MISMATCH: another major version; UNSUPPORTED: memory of a
+ *     device, booleans (a byte each there), vectors; INVALID_TYPE; INVALID_LAYOUT: sizes or strides that lead
+ *     out of memory; NULL_POINTER: no shape or data where there must be
+ * @owner `managed` moves into the tensor on success: its deleter runs once, when the last handle that shares
+ *     the memory goes. On failure it stays the caller's and the deleter does not run
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_tensor_from_dlpack(HurrayDlpackVersioned *managed,
+                                                  const HurrayReleaseQueue *queue, HurrayTensor **out_tensor,
+                                                  HurrayError *error);
+
+/**
+ * Takes over a DLManagedTensor, the form before version 1, as hurray_tensor_from_dlpack does. What comes in
+ * it counts as writable: it cannot say otherwise.
+ *
+ * @param managed With memory of the host. Required. Ownership moves to the callee, on success only.
+ * @param queue Where a deferred release waits; null: the default queue. May be NULL. Read during the call
+ *     only; stays the caller's.
+ * @param out_tensor Required. Receives a new handle that the caller owns and ends with hurray_tensor_destroy;
+ *     NULL before anything else.
+ * @param error May be NULL. Receives what is wrong, where, and what was expected; cleared on success.
+ * @return HURRAY_OK, or a negative code: as hurray_tensor_from_dlpack, but for the version
+ * @owner as in hurray_tensor_from_dlpack
+ * @thread any
+ * @since C ABI 4
+ */
+HURRAY_API HurrayStatus hurray_tensor_from_dlpack_unversioned(
+        HurrayDlpackUnversioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor,
+        HurrayError *error);
 
 #ifdef __cplusplus
 } /* extern "C" */

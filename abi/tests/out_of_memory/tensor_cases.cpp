@@ -115,6 +115,44 @@ NEEDS_MEMORY(hurray_tensor_share) {
                           [&] { EXPECT_EQ(share.handle, nullptr); });
     EXPECT_EQ(imported.releases(), 0);
 }
+NEEDS_MEMORY(hurray_tensor_to_dlpack) {
+    Imported imported;
+    HurrayDlpackVersioned* managed = nullptr;
+    each_allocation_fails([&] { return subject(imported.tensor.handle, 1, &managed, &report); },
+                          [&] { EXPECT_EQ(managed, nullptr); });
+    ASSERT_NE(managed, nullptr);
+    managed->deleter(managed);
+    EXPECT_EQ(imported.releases(), 0);
+}
+NEEDS_MEMORY(hurray_tensor_to_dlpack_unversioned) {
+    Imported imported;
+    HurrayDlpackUnversioned* managed = nullptr;
+    each_allocation_fails([&] { return subject(imported.tensor.handle, &managed, &report); },
+                          [&] { EXPECT_EQ(managed, nullptr); });
+    ASSERT_NE(managed, nullptr);
+    managed->deleter(managed);
+    EXPECT_EQ(imported.releases(), 0);
+}
+NEEDS_MEMORY(hurray_tensor_from_dlpack) {
+    Imported imported;
+    HurrayDlpackVersioned* managed = nullptr;
+    ASSERT_EQ(hurray_tensor_to_dlpack(imported.tensor.handle, 1, &managed, nullptr), HURRAY_OK);
+    Tensor tensor;
+    each_allocation_fails([&] { return subject(managed, nullptr, tensor.out(), &report); },
+                          [&] { EXPECT_EQ(tensor.handle, nullptr); });
+    tensor.end();
+    EXPECT_EQ(imported.releases(), 0);
+}
+NEEDS_MEMORY(hurray_tensor_from_dlpack_unversioned) {
+    Imported imported;
+    HurrayDlpackUnversioned* managed = nullptr;
+    ASSERT_EQ(hurray_tensor_to_dlpack_unversioned(imported.tensor.handle, &managed, nullptr), HURRAY_OK);
+    Tensor tensor;
+    each_allocation_fails([&] { return subject(managed, nullptr, tensor.out(), &report); },
+                          [&] { EXPECT_EQ(tensor.handle, nullptr); });
+    tensor.end();
+    EXPECT_EQ(imported.releases(), 0);
+}
 NEEDS_NO_MEMORY(hurray_tensor_view, "the view was prepared when the tensor was made") {
     Imported imported;
     HurrayView view{};

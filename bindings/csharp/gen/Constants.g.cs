@@ -575,6 +575,25 @@ public enum ViewFlags : uint
     Quantized = 8,
 }
 
+/// <summary>Flags of a tensor of DLPack.</summary>
+[Flags]
+public enum DlpackFlags : ulong
+{
+    /// <summary>None of them.</summary>
+    None = 0,
+
+    /// <summary>The memory must not be written (DLPACK_FLAG_BITMASK_READ_ONLY).</summary>
+    ReadOnly = 1,
+
+    /// <summary>The memory is a copy that was made for the consumer
+    /// (DLPACK_FLAG_BITMASK_IS_COPIED).</summary>
+    Copied = 2,
+
+    /// <summary>Elements of less than a byte take a byte each
+    /// (DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED).</summary>
+    Padded = 4,
+}
+
 /// <summary>Stream flags.</summary>
 [Flags]
 public enum StreamFlags : uint

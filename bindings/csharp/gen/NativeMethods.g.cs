@@ -1222,6 +1222,80 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_producer_release")]
     internal static partial HurrayStatus ProducerRelease(ref NativeProducer producer, NativeError* error);
 
+    /// <summary><para>Exports a dense tensor of host memory as a DLManagedTensorVersioned of DLPack 1,
+    /// without copying: cast the result.</para>
+    /// <para>It shares the memory; the tensor stays as it is. DLPack has no sub-byte types as the format
+    /// packs them, no booleans of a bit, no float128, no quantization and no layouts without
+    /// strides.</para></summary>
+    /// <remarks><para>Owner: the caller, or whoever it hands the result to: ended once, by its own deleter,
+    /// on any thread. The deleter ends the share as hurray_tensor_destroy_deferred does</para>
+    /// <para>Errors: UNSUPPORTED: DLPack cannot say what the tensor is, or not in that version;
+    /// OUT_OF_MEMORY</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="minor">the newest minor version of DLPack 1 that the consumer knows: 8-bit floats came
+    /// with 1.</param>
+    /// <param name="outManaged">its data pointer has the byte offset applied; it always has strides.
+    /// Required. Receives the result; zeroed before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_to_dlpack")]
+    internal static partial HurrayStatus TensorToDlpack(TensorHandle tensor, uint minor, out NativeDlpackVersioned* outManaged, NativeError* error);
+
+    /// <summary>Exports a tensor as hurray_tensor_to_dlpack does, in the form before version 1
+    /// (DLManagedTensor), for consumers that know no other.</summary>
+    /// <remarks><para>Owner: as in hurray_tensor_to_dlpack</para>
+    /// <para>Errors: as hurray_tensor_to_dlpack; UNSUPPORTED: the memory is read-only, which this form cannot
+    /// say</para>
+    /// <para>Thread: one thread at a time</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="tensor">Required. Read during the call only; stays the caller's.</param>
+    /// <param name="outManaged">as in hurray_tensor_to_dlpack. Required. Receives the result; zeroed before
+    /// anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_to_dlpack_unversioned")]
+    internal static partial HurrayStatus TensorToDlpackUnversioned(TensorHandle tensor, out NativeDlpackUnversioned* outManaged, NativeError* error);
+
+    /// <summary>Takes over a DLManagedTensorVersioned of another package, without copying: cast it. Its
+    /// version is read first.</summary>
+    /// <remarks><para>Owner: `managed` moves into the tensor on success: its deleter runs once, when the last
+    /// handle that shares the memory goes. On failure it stays the caller's and the deleter does not
+    /// run</para>
+    /// <para>Errors: VERSION_MISMATCH: another major version; UNSUPPORTED: memory of a device, booleans (a
+    /// byte each there), vectors; INVALID_TYPE; INVALID_LAYOUT: sizes or strides that lead out of memory;
+    /// NULL_POINTER: no shape or data where there must be</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="managed">of DLPack 1, with memory of the host. Required. Ownership moves to the callee,
+    /// on success only.</param>
+    /// <param name="queue">where a deferred release waits; null: the default queue. May be NULL. Read during
+    /// the call only; stays the caller's.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_from_dlpack")]
+    internal static partial HurrayStatus TensorFromDlpack(nint managed, ReleaseQueueHandle queue, out TensorHandle outTensor, NativeError* error);
+
+    /// <summary>Takes over a DLManagedTensor, the form before version 1, as hurray_tensor_from_dlpack does.
+    /// What comes in it counts as writable: it cannot say otherwise.</summary>
+    /// <remarks><para>Owner: as in hurray_tensor_from_dlpack</para>
+    /// <para>Errors: as hurray_tensor_from_dlpack, but for the version</para>
+    /// <para>Thread: any</para>
+    /// <para>Since version 4 of the C ABI</para></remarks>
+    /// <param name="managed">with memory of the host. Required. Ownership moves to the callee, on success
+    /// only.</param>
+    /// <param name="queue">where a deferred release waits; null: the default queue. May be NULL. Read during
+    /// the call only; stays the caller's.</param>
+    /// <param name="outTensor">Required. Receives a new handle that the caller owns and ends with
+    /// hurray_tensor_destroy; NULL before anything else.</param>
+    /// <param name="error">May be NULL. Receives what is wrong, where, and what was expected; cleared on
+    /// success.</param>
+    [LibraryImport(NativeLoader.Name, EntryPoint = "hurray_tensor_from_dlpack_unversioned")]
+    internal static partial HurrayStatus TensorFromDlpackUnversioned(nint managed, ReleaseQueueHandle queue, out TensorHandle outTensor, NativeError* error);
+
     /// <summary>Opens a model file and, unless the options say HURRAY_ACCESS_READ, maps it read-only; no
     /// tensor data is read. Every name, type, shape and range is checked before the call returns
     /// (HURRAY_FORMAT_HRRY: descriptors when they are asked for). A mapped file must not change while it, or

@@ -631,6 +631,85 @@ internal unsafe struct NativeView
     public static NativeView Sized => new() { StructSize = (uint)sizeof(NativeView) };
 }
 
+/// <summary>DLPack's DLTensor, laid out the same.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeDlpackTensor
+{
+    /// <summary>Start of the memory; of the host for the device types 1 (kDLCPU), 3 (kDLCUDAHost) and 11
+    /// (kDLROCMHost).</summary>
+    public void* Data;
+
+    /// <summary>DLDeviceType.</summary>
+    public int DeviceType;
+
+    /// <summary>Number of the device.</summary>
+    public int DeviceId;
+
+    /// <summary>Number of dimensions.</summary>
+    public int Ndim;
+
+    /// <summary>DLDataTypeCode.</summary>
+    public byte DtypeCode;
+
+    /// <summary>Bits of one element.</summary>
+    public byte DtypeBits;
+
+    /// <summary>Elements of a vector; 1 for a plain type.</summary>
+    public ushort DtypeLanes;
+
+    /// <summary>`ndim` sizes; may be null for 0 dimensions.</summary>
+    public long* Shape;
+
+    /// <summary>`ndim` strides in elements; null: row-major without gaps.</summary>
+    public long* Strides;
+
+    /// <summary>Offset of element (0, ..., 0) from `data` in bytes.</summary>
+    public ulong ByteOffset;
+}
+
+/// <summary>DLPack's DLManagedTensorVersioned of version 1, laid out the same. Whoever has it ends it, once,
+/// with its deleter.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeDlpackVersioned
+{
+    /// <summary>Of the DLPack that the producer followed. Of another major version only `deleter` may be
+    /// looked at.</summary>
+    public uint VersionMajor;
+
+    /// <summary>See version_major.</summary>
+    public uint VersionMinor;
+
+    /// <summary>The producer's.</summary>
+    public void* ManagerCtx;
+
+    /// <summary>Ends the tensor, which it is called with, on any thread; null when there is nothing to
+    /// end.</summary>
+    public delegate* unmanaged[Cdecl]<void*, void> Deleter;
+
+    /// <summary>HURRAY_DLPACK_ flags.</summary>
+    public ulong Flags;
+
+    /// <summary>The tensor.</summary>
+    public NativeDlpackTensor DlTensor;
+}
+
+/// <summary><para>DLPack's DLManagedTensor, the form before version 1, laid out the same: it cannot say that
+/// memory is read-only.</para>
+/// <para>Whoever has it ends it, once, with its deleter.</para></summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeDlpackUnversioned
+{
+    /// <summary>The tensor.</summary>
+    public NativeDlpackTensor DlTensor;
+
+    /// <summary>The producer's.</summary>
+    public void* ManagerCtx;
+
+    /// <summary>Ends the tensor, which it is called with, on any thread; null when there is nothing to
+    /// end.</summary>
+    public delegate* unmanaged[Cdecl]<void*, void> Deleter;
+}
+
 /// <summary>Limits of a stream reader. All zero but struct_size: the defaults.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct NativeStreamOptions
@@ -1313,6 +1392,34 @@ internal static unsafe class NativeLayouts
         all.Add(("HurrayView.strides", 40, (byte*)&view.Strides - (byte*)&view));
         all.Add(("HurrayView.bytes_below", 48, (byte*)&view.BytesBelow - (byte*)&view));
         all.Add(("HurrayView.element_count", 56, (byte*)&view.ElementCount - (byte*)&view));
+
+        NativeDlpackTensor dlpackTensor = default;
+        all.Add(("HurrayDlpackTensor", 48, sizeof(NativeDlpackTensor)));
+        all.Add(("HurrayDlpackTensor.data", 0, (byte*)&dlpackTensor.Data - (byte*)&dlpackTensor));
+        all.Add(("HurrayDlpackTensor.device_type", 8, (byte*)&dlpackTensor.DeviceType - (byte*)&dlpackTensor));
+        all.Add(("HurrayDlpackTensor.device_id", 12, (byte*)&dlpackTensor.DeviceId - (byte*)&dlpackTensor));
+        all.Add(("HurrayDlpackTensor.ndim", 16, (byte*)&dlpackTensor.Ndim - (byte*)&dlpackTensor));
+        all.Add(("HurrayDlpackTensor.dtype_code", 20, (byte*)&dlpackTensor.DtypeCode - (byte*)&dlpackTensor));
+        all.Add(("HurrayDlpackTensor.dtype_bits", 21, (byte*)&dlpackTensor.DtypeBits - (byte*)&dlpackTensor));
+        all.Add(("HurrayDlpackTensor.dtype_lanes", 22, (byte*)&dlpackTensor.DtypeLanes - (byte*)&dlpackTensor));
+        all.Add(("HurrayDlpackTensor.shape", 24, (byte*)&dlpackTensor.Shape - (byte*)&dlpackTensor));
+        all.Add(("HurrayDlpackTensor.strides", 32, (byte*)&dlpackTensor.Strides - (byte*)&dlpackTensor));
+        all.Add(("HurrayDlpackTensor.byte_offset", 40, (byte*)&dlpackTensor.ByteOffset - (byte*)&dlpackTensor));
+
+        NativeDlpackVersioned dlpackVersioned = default;
+        all.Add(("HurrayDlpackVersioned", 80, sizeof(NativeDlpackVersioned)));
+        all.Add(("HurrayDlpackVersioned.version_major", 0, (byte*)&dlpackVersioned.VersionMajor - (byte*)&dlpackVersioned));
+        all.Add(("HurrayDlpackVersioned.version_minor", 4, (byte*)&dlpackVersioned.VersionMinor - (byte*)&dlpackVersioned));
+        all.Add(("HurrayDlpackVersioned.manager_ctx", 8, (byte*)&dlpackVersioned.ManagerCtx - (byte*)&dlpackVersioned));
+        all.Add(("HurrayDlpackVersioned.deleter", 16, (byte*)&dlpackVersioned.Deleter - (byte*)&dlpackVersioned));
+        all.Add(("HurrayDlpackVersioned.flags", 24, (byte*)&dlpackVersioned.Flags - (byte*)&dlpackVersioned));
+        all.Add(("HurrayDlpackVersioned.dl_tensor", 32, (byte*)&dlpackVersioned.DlTensor - (byte*)&dlpackVersioned));
+
+        NativeDlpackUnversioned dlpackUnversioned = default;
+        all.Add(("HurrayDlpackUnversioned", 64, sizeof(NativeDlpackUnversioned)));
+        all.Add(("HurrayDlpackUnversioned.dl_tensor", 0, (byte*)&dlpackUnversioned.DlTensor - (byte*)&dlpackUnversioned));
+        all.Add(("HurrayDlpackUnversioned.manager_ctx", 48, (byte*)&dlpackUnversioned.ManagerCtx - (byte*)&dlpackUnversioned));
+        all.Add(("HurrayDlpackUnversioned.deleter", 56, (byte*)&dlpackUnversioned.Deleter - (byte*)&dlpackUnversioned));
 
         NativeStreamOptions streamOptions = default;
         all.Add(("HurrayStreamOptions", 32, sizeof(NativeStreamOptions)));

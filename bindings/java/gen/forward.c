@@ -91,6 +91,10 @@ static struct {
     HurrayStatus (*hurray_tensor_destroy_deferred)(HurrayTensor **tensor, HurrayError *error);
     HurrayStatus (*hurray_producer_request)(const HurrayProducer *producer, void *consumer_stream, uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_producer_release)(HurrayProducer *producer, HurrayError *error);
+    HurrayStatus (*hurray_tensor_to_dlpack)(const HurrayTensor *tensor, uint32_t minor, HurrayDlpackVersioned **out_managed, HurrayError *error);
+    HurrayStatus (*hurray_tensor_to_dlpack_unversioned)(const HurrayTensor *tensor, HurrayDlpackUnversioned **out_managed, HurrayError *error);
+    HurrayStatus (*hurray_tensor_from_dlpack)(HurrayDlpackVersioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_tensor_from_dlpack_unversioned)(HurrayDlpackUnversioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_file_open)(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*hurray_file_open_buffer)(const HurrayBuffer *buffer, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*hurray_file_info)(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error);
@@ -267,6 +271,10 @@ static const struct {
     {"hurray_tensor_destroy_deferred", &bound.hurray_tensor_destroy_deferred},
     {"hurray_producer_request", &bound.hurray_producer_request},
     {"hurray_producer_release", &bound.hurray_producer_release},
+    {"hurray_tensor_to_dlpack", &bound.hurray_tensor_to_dlpack},
+    {"hurray_tensor_to_dlpack_unversioned", &bound.hurray_tensor_to_dlpack_unversioned},
+    {"hurray_tensor_from_dlpack", &bound.hurray_tensor_from_dlpack},
+    {"hurray_tensor_from_dlpack_unversioned", &bound.hurray_tensor_from_dlpack_unversioned},
     {"hurray_file_open", &bound.hurray_file_open},
     {"hurray_file_open_buffer", &bound.hurray_file_open_buffer},
     {"hurray_file_info", &bound.hurray_file_info},
@@ -695,6 +703,22 @@ HurrayStatus hurray_producer_request(const HurrayProducer *producer, void *consu
 
 HurrayStatus hurray_producer_release(HurrayProducer *producer, HurrayError *error) {
     return bound.hurray_producer_release(producer, error);
+}
+
+HurrayStatus hurray_tensor_to_dlpack(const HurrayTensor *tensor, uint32_t minor, HurrayDlpackVersioned **out_managed, HurrayError *error) {
+    return bound.hurray_tensor_to_dlpack(tensor, minor, out_managed, error);
+}
+
+HurrayStatus hurray_tensor_to_dlpack_unversioned(const HurrayTensor *tensor, HurrayDlpackUnversioned **out_managed, HurrayError *error) {
+    return bound.hurray_tensor_to_dlpack_unversioned(tensor, out_managed, error);
+}
+
+HurrayStatus hurray_tensor_from_dlpack(HurrayDlpackVersioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error) {
+    return bound.hurray_tensor_from_dlpack(managed, queue, out_tensor, error);
+}
+
+HurrayStatus hurray_tensor_from_dlpack_unversioned(HurrayDlpackUnversioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error) {
+    return bound.hurray_tensor_from_dlpack_unversioned(managed, queue, out_tensor, error);
 }
 
 HurrayStatus hurray_file_open(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error) {

@@ -46,6 +46,9 @@ HURRAY_STRUCT(HurrayCompositeMember)
 HURRAY_STRUCT(HurrayDescriptorInfo)
 HURRAY_STRUCT(HurrayDenseSpec)
 HURRAY_STRUCT(HurrayView)
+HURRAY_STRUCT(HurrayDlpackTensor)
+HURRAY_STRUCT(HurrayDlpackVersioned)
+HURRAY_STRUCT(HurrayDlpackUnversioned)
 HURRAY_STRUCT(HurrayStreamOptions)
 HURRAY_STRUCT(HurrayFileOptions)
 HURRAY_STRUCT(HurrayFileInfo)
@@ -407,6 +410,10 @@ HurrayStatus hurray_writer_write_composite(HurrayWriter *writer, const HurrayCom
 //   hurray_tensor_from_host
 //   hurray_producer_request
 //   hurray_producer_release
+//   hurray_tensor_to_dlpack
+//   hurray_tensor_to_dlpack_unversioned
+//   hurray_tensor_from_dlpack
+//   hurray_tensor_from_dlpack_unversioned
 //   hurray_file_writer_to_callback
 //   hurray_file_writer_add_source
 //   hurray_reader_from_callback

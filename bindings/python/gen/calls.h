@@ -90,6 +90,10 @@ typedef struct HpyCalls {
     HurrayStatus (*hurray_tensor_destroy_deferred)(HurrayTensor **tensor, HurrayError *error);
     HurrayStatus (*hurray_producer_request)(const HurrayProducer *producer, void *consumer_stream, uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_producer_release)(HurrayProducer *producer, HurrayError *error);
+    HurrayStatus (*hurray_tensor_to_dlpack)(const HurrayTensor *tensor, uint32_t minor, HurrayDlpackVersioned **out_managed, HurrayError *error);
+    HurrayStatus (*hurray_tensor_to_dlpack_unversioned)(const HurrayTensor *tensor, HurrayDlpackUnversioned **out_managed, HurrayError *error);
+    HurrayStatus (*hurray_tensor_from_dlpack)(HurrayDlpackVersioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*hurray_tensor_from_dlpack_unversioned)(HurrayDlpackUnversioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*hurray_file_open)(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*hurray_file_open_buffer)(const HurrayBuffer *buffer, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*hurray_file_info)(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error);

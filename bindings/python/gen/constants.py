@@ -15,6 +15,7 @@ __all__ = [
     "DecodeFlags",
     "DescriptorFlags",
     "Device",
+    "DlpackFlags",
     "ElementType",
     "FileAccess",
     "FileFlags",
@@ -570,6 +571,19 @@ class ViewFlags(enum.IntFlag):
 
     #: The tensor is quantized: elements are the stored values, to which the scheme is not applied.
     QUANTIZED = 8
+
+
+class DlpackFlags(enum.IntFlag):
+    """Flags of a tensor of DLPack."""
+
+    #: The memory must not be written (DLPACK_FLAG_BITMASK_READ_ONLY).
+    READ_ONLY = 1
+
+    #: The memory is a copy that was made for the consumer (DLPACK_FLAG_BITMASK_IS_COPIED).
+    COPIED = 2
+
+    #: Elements of less than a byte take a byte each (DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED).
+    PADDED = 4
 
 
 class StreamFlags(enum.IntFlag):

@@ -429,6 +429,18 @@ pub const ViewFlags = packed struct(u32) {
     rest: u28 = 0,
 };
 
+/// Flags of a tensor of DLPack.
+pub const DlpackFlags = packed struct(u64) {
+    /// The memory must not be written (DLPACK_FLAG_BITMASK_READ_ONLY).
+    read_only: bool = false,
+    /// The memory is a copy that was made for the consumer (DLPACK_FLAG_BITMASK_IS_COPIED).
+    copied: bool = false,
+    /// Elements of less than a byte take a byte each (DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED).
+    padded: bool = false,
+    /// Bits that this package does not know.
+    rest: u61 = 0,
+};
+
 /// Stream flags.
 pub const StreamFlags = packed struct(u32) {
     /// The reader or writer closes the file descriptor when it is destroyed.

@@ -26,6 +26,8 @@ pub const callbacks = struct {
     pub const ExportTensorFn = *const fn (context: ?*anyopaque, consumer_stream: ?*anyopaque, consumer_stream_device_tag: u8, out_list: ?*?*c.HurrayBufferList, out_context: ?*?*c.HurrayTensorContext, @"error": ?*c.HurrayError) callconv(.c) i32;
     /// Releases what a producer keeps; runs exactly once. It must not throw.
     pub const ProducerReleaseFn = *const fn (context: ?*anyopaque) callconv(.c) void;
+    /// Ends a tensor of DLPack, which it is given the address of; it must not throw.
+    pub const DlpackDeleterFn = *const fn (self: ?*anyopaque) callconv(.c) void;
     /// Gives the next bytes of what is read: writes up to `capacity` of them to `into`, at least 1, and
     /// returns how many; 0 at the end. A negative HURRAY_ERR_ code ends the reading call with that code. It
     /// must not throw, nor use the handle that is reading. `capacity` is never 0.
@@ -261,6 +263,18 @@ pub const Table = struct {
     /// call is a no-op. The struct is the program's: in the child of a fork, too, it is for the program to
     /// know whether it may be released.
     producer_release: *const fn (producer: *c.HurrayProducer, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Exports a dense tensor of host memory as a DLManagedTensorVersioned of DLPack 1, without copying: cast
+    /// the result.
+    tensor_to_dlpack: *const fn (tensor: *const c.HurrayTensor, minor: u32, out_managed: *?*c.HurrayDlpackVersioned, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Exports a tensor as hurray_tensor_to_dlpack does, in the form before version 1 (DLManagedTensor), for
+    /// consumers that know no other.
+    tensor_to_dlpack_unversioned: *const fn (tensor: *const c.HurrayTensor, out_managed: *?*c.HurrayDlpackUnversioned, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Takes over a DLManagedTensorVersioned of another package, without copying: cast it. Its version is
+    /// read first.
+    tensor_from_dlpack: *const fn (managed: *c.HurrayDlpackVersioned, queue: ?*const c.HurrayReleaseQueue, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
+    /// Takes over a DLManagedTensor, the form before version 1, as hurray_tensor_from_dlpack does. What comes
+    /// in it counts as writable: it cannot say otherwise.
+    tensor_from_dlpack_unversioned: *const fn (managed: *c.HurrayDlpackUnversioned, queue: ?*const c.HurrayReleaseQueue, out_tensor: *?*c.HurrayTensor, @"error": ?*c.HurrayError) callconv(.c) i32,
     /// Opens a model file and, unless the options say HURRAY_ACCESS_READ, maps it read-only; no tensor data
     /// is read. Every name, type, shape and range is checked before the call returns (HURRAY_FORMAT_HRRY:
     /// descriptors when they are asked for). A mapped file must not change while it, or a tensor of it, is in

@@ -101,8 +101,10 @@ def _callbacks(p: dict, structs: dict) -> list[str]:
 
 def _end(p: dict, destroy: dict) -> tuple[str, str]:
     """(what ends a handle that the caller still owns, and whether there is one)."""
-    ended = destroy[common.target(p["type"])["name"]]
     handle, condition = p["name"], f"{p['name']} != nullptr"
+    if common.target(p["type"])["name"] not in destroy:  # a struct that brings its own end
+        return f"{handle}->deleter({handle});", condition
+    ended = destroy[common.target(p["type"])["name"]]
     if p["annotation"] == "consumed_var":
         handle, condition = f"*{handle}", f"{condition} && *{handle} != nullptr"
     if ended["style"] == "value":

@@ -107,4 +107,6 @@ def _argument(f: dict, p: dict, sized: set[str]) -> tuple[str, str, str]:
         return (f"Variable<{handle}> {name}(live<{handle}>());", f"{name}.get()", f'{name}.expect_unchanged("{name}");')
     if pointee["kind"] == "handle":
         return "", f"live<{pointee['name']}>()", ""
+    if annotation == "consumed":  # a struct that brings its own end
+        return "", f"live<{common.spell(pointee)}>()", ""
     return "", f"value<{common.spell(pointee)}>()", ""

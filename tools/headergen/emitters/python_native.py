@@ -34,7 +34,12 @@ HAND_WRITTEN = {
 }
 
 # Functions that the binding does not call, with the reason: nobody writes a wrapper for them.
-NOT_OFFERED: dict[str, str] = {}
+NOT_OFFERED = {
+    "hurray_tensor_to_dlpack": "native/dlpack.c makes the capsules, which count as views of the Python object",
+    "hurray_tensor_to_dlpack_unversioned": "native/dlpack.c makes the capsules, which count as views of the Python object",
+    "hurray_tensor_from_dlpack": "native/dlpack.c takes the capsules",
+    "hurray_tensor_from_dlpack_unversioned": "native/dlpack.c takes the capsules",
+}
 
 # Calls that may wait for a disk or a peer, or move many bytes: made without the GIL.
 BLOCKING = {

@@ -258,6 +258,18 @@ const char *hurray_go_resolve(void *(*find)(void *library, const char *name), vo
     address = find(library, "hurray_producer_release");
     if (address == NULL) return "hurray_producer_release";
     memcpy(&table.producer_release, &address, sizeof address);
+    address = find(library, "hurray_tensor_to_dlpack");
+    if (address == NULL) return "hurray_tensor_to_dlpack";
+    memcpy(&table.tensor_to_dlpack, &address, sizeof address);
+    address = find(library, "hurray_tensor_to_dlpack_unversioned");
+    if (address == NULL) return "hurray_tensor_to_dlpack_unversioned";
+    memcpy(&table.tensor_to_dlpack_unversioned, &address, sizeof address);
+    address = find(library, "hurray_tensor_from_dlpack");
+    if (address == NULL) return "hurray_tensor_from_dlpack";
+    memcpy(&table.tensor_from_dlpack, &address, sizeof address);
+    address = find(library, "hurray_tensor_from_dlpack_unversioned");
+    if (address == NULL) return "hurray_tensor_from_dlpack_unversioned";
+    memcpy(&table.tensor_from_dlpack_unversioned, &address, sizeof address);
     address = find(library, "hurray_file_open");
     if (address == NULL) return "hurray_file_open";
     memcpy(&table.file_open, &address, sizeof address);

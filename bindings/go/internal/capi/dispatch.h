@@ -90,6 +90,10 @@ typedef struct HurrayGoTable {
     HurrayStatus (*tensor_destroy_deferred)(HurrayTensor **tensor, HurrayError *error);
     HurrayStatus (*producer_request)(const HurrayProducer *producer, void *consumer_stream, uint8_t consumer_stream_device_tag, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*producer_release)(HurrayProducer *producer, HurrayError *error);
+    HurrayStatus (*tensor_to_dlpack)(const HurrayTensor *tensor, uint32_t minor, HurrayDlpackVersioned **out_managed, HurrayError *error);
+    HurrayStatus (*tensor_to_dlpack_unversioned)(const HurrayTensor *tensor, HurrayDlpackUnversioned **out_managed, HurrayError *error);
+    HurrayStatus (*tensor_from_dlpack)(HurrayDlpackVersioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error);
+    HurrayStatus (*tensor_from_dlpack_unversioned)(HurrayDlpackUnversioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error);
     HurrayStatus (*file_open)(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*file_open_buffer)(const HurrayBuffer *buffer, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error);
     HurrayStatus (*file_info)(const HurrayFile *file, HurrayFileInfo *out_info, HurrayError *error);
@@ -514,6 +518,22 @@ static inline HurrayStatus go_hurray_producer_request(const HurrayProducer *prod
 
 static inline HurrayStatus go_hurray_producer_release(HurrayProducer *producer, HurrayError *error) {
     return hurray_go_table.producer_release(producer, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_to_dlpack(const HurrayTensor *tensor, uint32_t minor, HurrayDlpackVersioned **out_managed, HurrayError *error) {
+    return hurray_go_table.tensor_to_dlpack(tensor, minor, out_managed, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_to_dlpack_unversioned(const HurrayTensor *tensor, HurrayDlpackUnversioned **out_managed, HurrayError *error) {
+    return hurray_go_table.tensor_to_dlpack_unversioned(tensor, out_managed, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_from_dlpack(HurrayDlpackVersioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error) {
+    return hurray_go_table.tensor_from_dlpack(managed, queue, out_tensor, error);
+}
+
+static inline HurrayStatus go_hurray_tensor_from_dlpack_unversioned(HurrayDlpackUnversioned *managed, const HurrayReleaseQueue *queue, HurrayTensor **out_tensor, HurrayError *error) {
+    return hurray_go_table.tensor_from_dlpack_unversioned(managed, queue, out_tensor, error);
 }
 
 static inline HurrayStatus go_hurray_file_open(const char *path, const HurrayFileOptions *options, HurrayFile **out_file, HurrayError *error) {

@@ -494,6 +494,30 @@ func CallProducerRelease(producer *Producer, error *Error) int32 {
 	return int32(C.go_hurray_producer_release((*C.HurrayProducer)(unsafe.Pointer(producer)), (*C.HurrayError)(unsafe.Pointer(error))))
 }
 
+// CallTensorToDlpack: Exports a dense tensor of host memory as a DLManagedTensorVersioned of DLPack 1,
+// without copying: cast the result.
+func CallTensorToDlpack(tensor *Tensor, minor uint32, outManaged *uintptr, error *Error) int32 {
+	return int32(C.go_hurray_tensor_to_dlpack(tensor, C.uint32_t(minor), (**C.HurrayDlpackVersioned)(unsafe.Pointer(outManaged)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorToDlpackUnversioned: Exports a tensor as hurray_tensor_to_dlpack does, in the form before version
+// 1 (DLManagedTensor), for consumers that know no other.
+func CallTensorToDlpackUnversioned(tensor *Tensor, outManaged *uintptr, error *Error) int32 {
+	return int32(C.go_hurray_tensor_to_dlpack_unversioned(tensor, (**C.HurrayDlpackUnversioned)(unsafe.Pointer(outManaged)), (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorFromDlpack: Takes over a DLManagedTensorVersioned of another package, without copying: cast it.
+// Its version is read first.
+func CallTensorFromDlpack(managed *DlpackVersioned, queue *ReleaseQueue, outTensor **Tensor, error *Error) int32 {
+	return int32(C.go_hurray_tensor_from_dlpack((*C.HurrayDlpackVersioned)(unsafe.Pointer(managed)), queue, outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
+// CallTensorFromDlpackUnversioned: Takes over a DLManagedTensor, the form before version 1, as
+// hurray_tensor_from_dlpack does. What comes in it counts as writable: it cannot say otherwise.
+func CallTensorFromDlpackUnversioned(managed *DlpackUnversioned, queue *ReleaseQueue, outTensor **Tensor, error *Error) int32 {
+	return int32(C.go_hurray_tensor_from_dlpack_unversioned((*C.HurrayDlpackUnversioned)(unsafe.Pointer(managed)), queue, outTensor, (*C.HurrayError)(unsafe.Pointer(error))))
+}
+
 // CallFileOpen: Opens a model file and, unless the options say HURRAY_ACCESS_READ, maps it read-only; no
 // tensor data is read. Every name, type, shape and range is checked before the call returns
 // (HURRAY_FORMAT_HRRY: descriptors when they are asked for). A mapped file must not change while it, or a

@@ -79,6 +79,9 @@ type ExportTensorFn = C.HurrayExportTensorFn
 // ProducerReleaseFn: Releases what a producer keeps; runs exactly once. It must not throw.
 type ProducerReleaseFn = C.HurrayProducerReleaseFn
 
+// DlpackDeleterFn: Ends a tensor of DLPack, which it is given the address of; it must not throw.
+type DlpackDeleterFn = C.HurrayDlpackDeleterFn
+
 // ReadFn: Gives the next bytes of what is read: writes up to `capacity` of them to `into`, at least 1, and
 // returns how many; 0 at the end. A negative HURRAY_ERR_ code ends the reading call with that code. It must
 // not throw, nor use the handle that is reading. `capacity` is never 0.
@@ -852,6 +855,102 @@ var _ [32]struct{} = [unsafe.Offsetof(View{}.Shape)]struct{}{}
 var _ [40]struct{} = [unsafe.Offsetof(View{}.Strides)]struct{}{}
 var _ [48]struct{} = [unsafe.Offsetof(View{}.BytesBelow)]struct{}{}
 var _ [56]struct{} = [unsafe.Offsetof(View{}.ElementCount)]struct{}{}
+
+// DlpackTensor: DLPack's DLTensor, laid out the same.
+type DlpackTensor struct {
+	// Start of the memory; of the host for the device types 1 (kDLCPU), 3 (kDLCUDAHost) and 11 (kDLROCMHost).
+	Data uintptr
+
+	// DLDeviceType.
+	DeviceType int32
+
+	// Number of the device.
+	DeviceID int32
+
+	// Number of dimensions.
+	Ndim int32
+
+	// DLDataTypeCode.
+	DtypeCode uint8
+
+	// Bits of one element.
+	DtypeBits uint8
+
+	// Elements of a vector; 1 for a plain type.
+	DtypeLanes uint16
+
+	// `ndim` sizes; may be null for 0 dimensions.
+	Shape uintptr
+
+	// `ndim` strides in elements; null: row-major without gaps.
+	Strides uintptr
+
+	// Offset of element (0, ..., 0) from `data` in bytes.
+	ByteOffset uint64
+}
+
+var _ [48]struct{} = [unsafe.Sizeof(DlpackTensor{})]struct{}{}
+var _ [48]struct{} = [C.sizeof_HurrayDlpackTensor]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(DlpackTensor{}.Data)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(DlpackTensor{}.DeviceType)]struct{}{}
+var _ [12]struct{} = [unsafe.Offsetof(DlpackTensor{}.DeviceID)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(DlpackTensor{}.Ndim)]struct{}{}
+var _ [20]struct{} = [unsafe.Offsetof(DlpackTensor{}.DtypeCode)]struct{}{}
+var _ [21]struct{} = [unsafe.Offsetof(DlpackTensor{}.DtypeBits)]struct{}{}
+var _ [22]struct{} = [unsafe.Offsetof(DlpackTensor{}.DtypeLanes)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(DlpackTensor{}.Shape)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(DlpackTensor{}.Strides)]struct{}{}
+var _ [40]struct{} = [unsafe.Offsetof(DlpackTensor{}.ByteOffset)]struct{}{}
+
+// DlpackVersioned: DLPack's DLManagedTensorVersioned of version 1, laid out the same. Whoever has it ends it,
+// once, with its deleter.
+type DlpackVersioned struct {
+	// Of the DLPack that the producer followed. Of another major version only `deleter` may be looked at.
+	VersionMajor uint32
+
+	// See version_major.
+	VersionMinor uint32
+
+	// The producer's.
+	ManagerCtx uintptr
+
+	// Ends the tensor, which it is called with, on any thread; null when there is nothing to end.
+	Deleter uintptr
+
+	// HURRAY_DLPACK_ flags.
+	Flags uint64
+
+	// The tensor.
+	DlTensor DlpackTensor
+}
+
+var _ [80]struct{} = [unsafe.Sizeof(DlpackVersioned{})]struct{}{}
+var _ [80]struct{} = [C.sizeof_HurrayDlpackVersioned]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(DlpackVersioned{}.VersionMajor)]struct{}{}
+var _ [4]struct{} = [unsafe.Offsetof(DlpackVersioned{}.VersionMinor)]struct{}{}
+var _ [8]struct{} = [unsafe.Offsetof(DlpackVersioned{}.ManagerCtx)]struct{}{}
+var _ [16]struct{} = [unsafe.Offsetof(DlpackVersioned{}.Deleter)]struct{}{}
+var _ [24]struct{} = [unsafe.Offsetof(DlpackVersioned{}.Flags)]struct{}{}
+var _ [32]struct{} = [unsafe.Offsetof(DlpackVersioned{}.DlTensor)]struct{}{}
+
+// DlpackUnversioned: DLPack's DLManagedTensor, the form before version 1, laid out the same: it cannot say
+// that memory is read-only.
+type DlpackUnversioned struct {
+	// The tensor.
+	DlTensor DlpackTensor
+
+	// The producer's.
+	ManagerCtx uintptr
+
+	// Ends the tensor, which it is called with, on any thread; null when there is nothing to end.
+	Deleter uintptr
+}
+
+var _ [64]struct{} = [unsafe.Sizeof(DlpackUnversioned{})]struct{}{}
+var _ [64]struct{} = [C.sizeof_HurrayDlpackUnversioned]struct{}{}
+var _ [0]struct{} = [unsafe.Offsetof(DlpackUnversioned{}.DlTensor)]struct{}{}
+var _ [48]struct{} = [unsafe.Offsetof(DlpackUnversioned{}.ManagerCtx)]struct{}{}
+var _ [56]struct{} = [unsafe.Offsetof(DlpackUnversioned{}.Deleter)]struct{}{}
 
 // StreamOptions: Limits of a stream reader. All zero but struct_size: the defaults.
 type StreamOptions struct {

@@ -107,6 +107,15 @@ final class Abi {
     /** The tensor is quantized: elements are the stored values, to which the scheme is not applied. */
     static final int VIEW_QUANTIZED = 8;
 
+    /** The memory must not be written (DLPACK_FLAG_BITMASK_READ_ONLY). */
+    static final long DLPACK_READ_ONLY = 1L;
+
+    /** The memory is a copy that was made for the consumer (DLPACK_FLAG_BITMASK_IS_COPIED). */
+    static final long DLPACK_COPIED = 2L;
+
+    /** Elements of less than a byte take a byte each (DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED). */
+    static final long DLPACK_PADDED = 4L;
+
     /** The reader or writer closes the file descriptor when it is destroyed. */
     static final int STREAM_CLOSE_FD = 1;
 

@@ -636,6 +636,90 @@ final class Structs {
         static final int ELEMENT_COUNT = 56;
     }
 
+    /** HurrayDlpackTensor. */
+    static final class DlpackTensor {
+        private DlpackTensor() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 48;
+
+        /**
+         * Start of the memory; of the host for the device types 1 (kDLCPU), 3 (kDLCUDAHost) and 11
+         * (kDLROCMHost).
+         */
+        static final int DATA = 0;
+
+        /** DLDeviceType. */
+        static final int DEVICE_TYPE = 8;
+
+        /** Number of the device. */
+        static final int DEVICE_ID = 12;
+
+        /** Number of dimensions. */
+        static final int NDIM = 16;
+
+        /** DLDataTypeCode. */
+        static final int DTYPE_CODE = 20;
+
+        /** Bits of one element. */
+        static final int DTYPE_BITS = 21;
+
+        /** Elements of a vector; 1 for a plain type. */
+        static final int DTYPE_LANES = 22;
+
+        /** `ndim` sizes; may be null for 0 dimensions. */
+        static final int SHAPE = 24;
+
+        /** `ndim` strides in elements; null: row-major without gaps. */
+        static final int STRIDES = 32;
+
+        /** Offset of element (0, ..., 0) from `data` in bytes. */
+        static final int BYTE_OFFSET = 40;
+    }
+
+    /** HurrayDlpackVersioned. */
+    static final class DlpackVersioned {
+        private DlpackVersioned() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 80;
+
+        /** Of the DLPack that the producer followed. Of another major version only `deleter` may be looked at. */
+        static final int VERSION_MAJOR = 0;
+
+        /** See version_major. */
+        static final int VERSION_MINOR = 4;
+
+        /** The producer's. */
+        static final int MANAGER_CTX = 8;
+
+        /** Ends the tensor, which it is called with, on any thread; null when there is nothing to end. */
+        static final int DELETER = 16;
+
+        /** HURRAY_DLPACK_ flags. */
+        static final int FLAGS = 24;
+
+        /** The tensor. */
+        static final int DL_TENSOR = 32;
+    }
+
+    /** HurrayDlpackUnversioned. */
+    static final class DlpackUnversioned {
+        private DlpackUnversioned() {}
+
+        /** Size of the whole struct. */
+        static final int SIZE = 64;
+
+        /** The tensor. */
+        static final int DL_TENSOR = 0;
+
+        /** The producer's. */
+        static final int MANAGER_CTX = 48;
+
+        /** Ends the tensor, which it is called with, on any thread; null when there is nothing to end. */
+        static final int DELETER = 56;
+    }
+
     /** HurrayStreamOptions. */
     static final class StreamOptions {
         private StreamOptions() {}
