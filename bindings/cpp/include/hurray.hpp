@@ -11,6 +11,7 @@
 #include "hurray/channel.hpp"        // IWYU pragma: export
 #include "hurray/composite.hpp"      // IWYU pragma: export
 #include "hurray/descriptor.hpp"     // IWYU pragma: export
+#include "hurray/dlpack.hpp"         // IWYU pragma: export
 #include "hurray/error.hpp"          // IWYU pragma: export
 #include "hurray/file.hpp"           // IWYU pragma: export
 #include "hurray/handoff.hpp"        // IWYU pragma: export

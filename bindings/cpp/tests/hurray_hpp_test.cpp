@@ -260,6 +260,30 @@ TEST_F(HurrayHpp, APairMovesIntoTheTensorOnSuccessAndStaysOnFailure) {
     EXPECT_EQ(imported->element(last).value_or(0.0), 5.0);
 }
 
+TEST_F(HurrayHpp, DlpackGoesThereAndBackAndEndsOnce) {
+    Tensor tensor = numbers();
+    const void* const data = tensor.view()->raw().data;
+    auto managed = tensor.to_dlpack();
+    ASSERT_TRUE(managed);
+    EXPECT_EQ((*managed)->dl_tensor.data, data);
+    auto back = Tensor::from_dlpack(*managed);
+    ASSERT_TRUE(back);
+    EXPECT_EQ(*managed, nullptr);
+    EXPECT_EQ(back->view()->raw().data, data);
+
+    auto old = back->to_dlpack_unversioned();
+    ASSERT_TRUE(old);
+    (*old)->dl_tensor.device_type = 2;
+    const auto refused = Tensor::from_dlpack(*old);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code(), HURRAY_ERR_UNSUPPORTED);
+    EXPECT_NE(*old, nullptr) << "what was not taken is still the caller's";
+    (*old)->dl_tensor.device_type = 1;
+    EXPECT_TRUE(Tensor::from_dlpack(*old));
+    // What no longer has a consumer ends by itself.
+    EXPECT_TRUE(tensor.to_dlpack());
+}
+
 TEST_F(HurrayHpp, ListsTakeBuffersOverOnSuccessOnly) {
     auto list = hurray::BufferList::create();
     auto buffer = hurray::Buffer::allocate(100);

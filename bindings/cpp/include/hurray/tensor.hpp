@@ -8,6 +8,7 @@
 
 #include "hurray/buffer.hpp"
 #include "hurray/descriptor.hpp"
+#include "hurray/dlpack.hpp"
 #include "hurray/view.hpp"
 #include "hurray/work.hpp"
 
@@ -156,6 +157,29 @@ class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy, hurray_t
     /// A list and a context that share the memory; the tensor stays as it is.
     Result<ExportedTensor> export_pair() const noexcept;
 
+    /// For another package, sharing the memory. `minor`: the newest minor version of DLPack 1 that it knows.
+    Result<Dlpack> to_dlpack(std::uint32_t minor = 1) const noexcept {
+        HurrayDlpackVersioned* managed = nullptr;
+        const auto done = detail::call(hurray_tensor_to_dlpack, raw(), minor, &managed);
+        if (!done) return done.error();
+        return Dlpack(managed);
+    }
+    /// The same for a package that knows no version of DLPack; not of read-only memory.
+    Result<DlpackUnversioned> to_dlpack_unversioned() const noexcept {
+        HurrayDlpackUnversioned* managed = nullptr;
+        const auto done = detail::call(hurray_tensor_to_dlpack_unversioned, raw(), &managed);
+        if (!done) return done.error();
+        return DlpackUnversioned(managed);
+    }
+    /// Takes over what another package exported, on success only. `queue`: where a deferred release waits.
+    static Result<Tensor> from_dlpack(Dlpack& managed, const ReleaseQueue* queue = nullptr) noexcept {
+        return take_dlpack(hurray_tensor_from_dlpack, managed, queue);
+    }
+    /// The same for the form before version 1.
+    static Result<Tensor> from_dlpack(DlpackUnversioned& managed, const ReleaseQueue* queue = nullptr) noexcept {
+        return take_dlpack(hurray_tensor_from_dlpack_unversioned, managed, queue);
+    }
+
     /// A further handle for the same tensor.
     Result<Tensor> share() const noexcept { return detail::make<Tensor>(hurray_tensor_share, raw()); }
     /// Of dense layouts.
@@ -250,6 +274,13 @@ class Tensor : public UniqueHandle<HurrayTensor, hurray_tensor_destroy, hurray_t
     }
 
   private:
+    template <typename Function, typename Managed>
+    static Result<Tensor> take_dlpack(Function* function, Managed& managed, const ReleaseQueue* queue) noexcept {
+        auto tensor = detail::make<Tensor>(
+            function, managed.get(), static_cast<const HurrayReleaseQueue*>(queue != nullptr ? queue->get() : nullptr));
+        if (tensor) (void)managed.release();
+        return tensor;
+    }
     const HurrayTensor* raw() const noexcept { return get(); }
     static std::uint32_t rank_of(Span<const std::uint64_t> index) noexcept {
         return static_cast<std::uint32_t>(index.size());
