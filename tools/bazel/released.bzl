@@ -63,7 +63,8 @@ def _released_impl(ctx):
         fail("{} has {} files; file_name is for targets with one".format(ctx.attr.target[0].label, len(files)))
     out = ctx.actions.declare_file(ctx.label.name + "/" + ctx.attr.file_name)
     ctx.actions.symlink(output = out, target_file = files[0])
-    return [DefaultInfo(files = depset([out]), runfiles = ctx.runfiles(files = [out] + files))]
+    # The file behind it would lie at the place in the runfiles that the development's has.
+    return [DefaultInfo(files = depset([out]), runfiles = ctx.runfiles(files = [out]))]
 
 _released = rule(
     implementation = _released_impl,
