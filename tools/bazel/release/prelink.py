@@ -19,12 +19,13 @@ RUNTIME = ("libc++.a", "libc++abi.a", "libunwind.a", "libcompiler_rt.a", "compil
 
 
 def runtime(zig, environment, target, scratch):
-    """The archives of the target's C++ runtime. Zig does not say where they are; it shows its call of the linker."""
+    """The archives of the target's C++ runtime, optimised and without debug information, which names places of this machine.
+    Zig does not say where they are; it shows its call of the linker."""
     source = os.path.join(scratch, "empty.cpp")
     with open(source, "w", encoding="ascii") as file:
         file.write("extern \"C\" int hurray_nothing() { return 0; }\n")
     done = subprocess.run(
-        [zig, "c++", "-target", target, "-shared", "-w", "-o", os.path.join(scratch, "empty.so"), source],
+        [zig, "c++", "-target", target, "-shared", "-O3", "-s", "-w", "-o", os.path.join(scratch, "empty.so"), source],
         env=dict(environment, ZIG_VERBOSE_LINK="1"),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
