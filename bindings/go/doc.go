@@ -2,8 +2,10 @@
 //
 // # Library
 //
-// The shared library is loaded when the first constructor runs: the file that the environment variable HURRAY_LIBRARY
-// names, or libhurray.so.1 as the operating system finds it. Its version is asked before anything else of it is
+// The module, as it is published, has the library inside, as static archives that go build links; with the build tag musl
+// that for musl, with hurray_pkgconfig the shared library that pkg-config finds. In the workspace that the module comes from
+// the shared library is loaded when the first constructor runs: the file that the environment variable HURRAY_LIBRARY
+// names, or libhurray.so.1 as the operating system finds it. In each case its version is asked before anything else of it is
 // used. A library that is missing, or of a version that does not support this package, makes every constructor return
 // an error that matches ErrLibrary; nothing panics. Runtime says what was loaded.
 //

@@ -25,7 +25,7 @@ func load(op string) error {
 }
 
 // Load loads the shared library and checks its version. Every constructor does so by itself; a program that wants to
-// know at its start calls Load. The file is the one that the environment variable HURRAY_LIBRARY names, or else what
+// know at its start calls Load. Where the library is linked there is nothing to load; else the file is the one that the environment variable HURRAY_LIBRARY names, or else what
 // the operating system finds as libhurray.so.1. The outcome of the first call holds for the whole process.
 //
 // Errors: ErrLibrary, with StatusNotFound or StatusVersionMismatch.

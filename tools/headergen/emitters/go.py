@@ -235,13 +235,17 @@ def _returned(function: dict) -> str:
 
 
 def _dispatch_header(abi: dict) -> str:
-    out = [_c_banner(), "/* The functions of the library, found by name at run time, and how Go calls them. */\n",
-           "#ifndef HURRAY_GO_DISPATCH_H\n#define HURRAY_GO_DISPATCH_H\n\n", "#include <stdint.h>\n#include <hurray.h>\n",
+    out = [_c_banner(), "/* The functions of the library, found by name at run time or linked, and how Go calls them. */\n",
+           "#ifndef HURRAY_GO_DISPATCH_H\n#define HURRAY_GO_DISPATCH_H\n\n", "#include <stdint.h>\n\n",
+           "#ifdef HURRAY_GO_EMBEDDED\n",
+           "/* A static archive is in the program, or in a library that Go makes: it is nobody else's, and exports nothing. */\n",
+           "#define HURRAY_API __attribute__((visibility(\"hidden\")))\n#endif\n#include <hurray.h>\n",
            "\ntypedef struct HurrayGoTable {\n"]
     for f in abi["functions"]:
         out.append(f"    {_returned(f)}(*{_field(f)})({_c_parameters(f)});\n")
     out.append("} HurrayGoTable;\n\nextern HurrayGoTable hurray_go_table;\n\n")
-    out.append("/* Fills the table from a library that dlopen gave; returns the first name that it lacks, or NULL. */\n")
+    out.append("/* Fills the table from an open library; returns the first name that it lacks, or NULL. Where HURRAY_GO_LINKED is\n"
+               " * defined, the library is linked with the program, and the arguments are not looked at. */\n")
     out.append("const char *hurray_go_resolve(void *(*find)(void *library, const char *name), void *library);\n\n")
     for f in abi["functions"]:
         declared = [_wrapper_parameter(f, p) for p in f["params"]]
@@ -257,12 +261,22 @@ def _dispatch_header(abi: dict) -> str:
 def _dispatch_source(abi: dict) -> str:
     out = [_c_banner(), '#include "dispatch.h"\n\n#include <stddef.h>\n#include <string.h>\n\n',
            "HurrayGoTable hurray_go_table;\n\n",
+           "#ifdef HURRAY_GO_LINKED\n",
+           "/* The library is linked with the program: the linker finds everything, or says what is missing. */\n",
+           "#define FIND(field, name) table.field = name\n",
+           "#else\n",
+           # Copied, not cast: ISO C has no conversion from an object pointer to a function pointer.
+           "#define FIND(field, name)                          \\\n",
+           "    do {                                           \\\n",
+           "        void *address = find(library, #name);      \\\n",
+           "        if (address == NULL) return #name;         \\\n",
+           "        memcpy(&table.field, &address, sizeof address); \\\n",
+           "    } while (0)\n",
+           "#endif\n\n",
            "const char *hurray_go_resolve(void *(*find)(void *library, const char *name), void *library) {\n",
-           "    HurrayGoTable table;\n    void *address;\n"]
+           "    HurrayGoTable table;\n    (void)find;\n    (void)library;\n"]
     for f in abi["functions"]:
-        # Copied, not cast: ISO C has no conversion from an object pointer to a function pointer.
-        out.append(f"    address = find(library, \"{f['name']}\");\n    if (address == NULL) return \"{f['name']}\";\n"
-                   f"    memcpy(&table.{_field(f)}, &address, sizeof address);\n")
+        out.append(f"    FIND({_field(f)}, {f['name']});\n")
     out.append("    hurray_go_table = table;\n    return NULL;\n}\n")
     return "".join(out)
 

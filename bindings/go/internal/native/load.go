@@ -45,7 +45,10 @@ func Load() *LoadError {
 
 func load() *LoadError {
 	name := os.Getenv(LibraryVariable)
-	if name == "" {
+	switch {
+	case C.hurray_go_linked() != 0:
+		name = "the Hurray library that is linked with the program"
+	case name == "":
 		name = defaultName
 	}
 	cName := C.CString(name)

@@ -1,45 +1,11 @@
 #include "native.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "_cgo_export.h"
-
-void *hurray_go_open(const char *path, char **message) {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    *message = NULL;
-    if (library == NULL) {
-        /* Copied at once: the text belongs to the dynamic loader and lasts until its next call on this thread. */
-        const char *text = dlerror();
-        *message = strdup(text != NULL ? text : "the dynamic loader gave no reason");
-    }
-    return library;
-}
-
-void hurray_go_close(void *library) { dlclose(library); }
-
-void *hurray_go_find(void *library, const char *name) { return dlsym(library, name); }
-
-uint32_t hurray_go_version(void *library) {
-    uint32_t (*version)(void);
-    void *address = dlsym(library, "hurray_c_abi_version");
-    if (address == NULL) return 0;
-    memcpy(&version, &address, sizeof address);
-    return version();
-}
-
-uint8_t hurray_go_supports(void *library, uint32_t wanted) {
-    uint8_t (*supports)(uint32_t);
-    void *address = dlsym(library, "hurray_c_abi_supports");
-    if (address == NULL) return 0;
-    memcpy(&supports, &address, sizeof address);
-    return supports(wanted);
-}
 
 /* The word is a number and not an address, and Go must not hold it as a pointer: hence integers across the border. */
 void hurray_go_release(void *data, void *context) {

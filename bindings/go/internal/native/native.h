@@ -2,9 +2,13 @@
 #ifndef HURRAY_GO_NATIVE_H
 #define HURRAY_GO_NATIVE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <hurray.h>
+
+/* Whether the library is linked with the program: then there is nothing to choose, and opening never fails. */
+int hurray_go_linked(void);
 
 /* Opens a library; NULL and a message that the caller frees on failure. */
 void *hurray_go_open(const char *path, char **message);

@@ -1,0 +1,2 @@
+// Package hurray holds what hurray.h includes.
+package hurray
