@@ -4,7 +4,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "bindings/cpp/tests/live_handles.hpp"
@@ -21,9 +23,15 @@ class Channels : public hurray_test::LiveHandles {
   protected:
     void SetUp() override {
         hurray_test::LiveHandles::SetUp();
-        path_ = testing::TempDir() + "/c" + std::to_string(::getpid());
+        ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+        path_ = folder_ + "/socket";
+    }
+    void TearDown() override {
+        std::filesystem::remove_all(folder_);
+        hurray_test::LiveHandles::TearDown();
     }
     // A socket's path is short; a test's folder may not be.
+    std::string folder_ = "/tmp/hurray_XXXXXX";
     std::string path_;
 };
 

@@ -107,7 +107,10 @@ class InAnEmptyFolder(unittest.TestCase):
 
 class Inspection(unittest.TestCase):
     def test_the_compiled_files_are_where_they_are_looked_for_and_carry_nothing_else(self) -> None:
-        natives = {f"{ROOT}/lib/libhurray.so.1": dataclasses.replace(LIBRARY, name="libhurray.so.1")}
+        natives = {
+            f"{ROOT}/lib/libhurray.so.1": dataclasses.replace(LIBRARY, name="libhurray.so.1"),
+            f"{ROOT}/lib/libhurray.a": LIBRARY,
+        }
         files = [f"{ROOT}/{name}" for name in ("LICENSE", "README.md", "lib/pkgconfig/hurray.pc", "lib/cmake/hurray/hurray-config.cmake")]
         self.assertEqual(check_package(PACKAGE, natives, files=files), [])
 
