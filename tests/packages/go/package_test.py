@@ -26,7 +26,7 @@ PACKAGE = Path("bindings/go/hurray-go-here.zip")
 LAYER = Path("bindings/go/samples/layer/main.go")
 SHARED = Path("tests/packages/go/shared.go")
 HEADER = Path("abi/include")
-LIBRARY = Path("abi/libhurray.so.1")
+SHARED_LIBRARY = Path("abi/libhurray.so.1")
 GO = Path(os.environ["HURRAY_TEST_GO"])
 
 
@@ -152,7 +152,7 @@ class InAnEmptyFolder(unittest.TestCase):
         self.get(LAYER)
         place = self.folder / "prefix"
         place.mkdir()
-        shutil.copyfile(LIBRARY, place / "libhurray.so.1")
+        shutil.copyfile(SHARED_LIBRARY, place / "libhurray.so.1")
         (place / "libhurray.so").symlink_to("libhurray.so.1")
         (place / "hurray.pc").write_text(
             f"Name: hurray\nDescription: of this test\nVersion: {METADATA.version}\nLibs: -L{place} -lhurray\nCflags: -I{HEADER.resolve()}\n"
