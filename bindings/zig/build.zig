@@ -7,6 +7,8 @@
 //! `dynamic` opens a shared library at run time (the default in the repository). For `dynamic` nothing is linked: the build needs
 //! the C headers only. A program that links the archive sets `.use_llvm = true, .use_lld = true` in Debug mode: Zig 0.16's own
 //! linker crashes on it. The headers come from -Dhurray-include, or from the package or the repository, or from pkg-config.
+//!
+//! The package is not made yet: in this repository there is neither an archive nor a list of sources, and only `dynamic` and -Dprebuilt work.
 
 const std = @import("std");
 
