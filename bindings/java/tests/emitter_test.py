@@ -32,8 +32,9 @@ class EmitterTest(unittest.TestCase):
         self.assertEqual(wrapped | by_hand, names)
         self.assertEqual(wrapped & by_hand, set())
         sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "bindings/java/jni").glob("*.cpp"))
-        # hurray_buffer_from_host takes memory of any alignment, this one too.
-        for name in by_hand - {"hurray_buffer_from_ptr"}:
+        # What is not offered says so, with the reason, in the table that //tools/headergen:coverage_test compares with the sources.
+        not_offered = json.loads((ROOT / "bindings/java/coverage.json").read_text(encoding="utf-8"))["-"]
+        for name in by_hand - set(not_offered):
             self.assertTrue(name + "(" in sources, name)
 
     def test_every_function_is_forwarded_and_looked_up(self):
