@@ -48,7 +48,10 @@ class UniqueHandle {
     /// that become due wait on their release queue. On failure it stays owned.
     template <typename Handle = T>
     Result<void> reset_deferred() noexcept {
-        static_assert(Deferred != nullptr, "handles of this kind run no callbacks when they end: reset()");
+        // By type: to compare the function itself is no constant for GCC under -fsanitize=undefined.
+        using Function = detail::DestroyDeferred<T>;
+        static_assert(!std::is_same_v<std::integral_constant<Function, Deferred>, std::integral_constant<Function, nullptr>>,
+                      "handles of this kind run no callbacks when they end: reset()");
         static_assert(std::is_same_v<Handle, T>, "a template only so that it is looked at when it is used");
         if (handle_ == nullptr) return {};
         return detail::call(Deferred, &handle_);
